@@ -1,0 +1,1 @@
+"""Opponents and measurements: what the speed of SWIFT is compared with."""

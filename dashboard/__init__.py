@@ -1,0 +1,1 @@
+"""The browser dashboard (to come); numbers come from ``swiftcore``."""

@@ -1,0 +1,114 @@
+"""Is this matrix a cost? All faults are found and named with their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swiftcore.errors import InvalidCost, Problem, where_list
+
+ROUNDING = 1e-12  # negative zeros and asymmetry below this are what rounding leaves behind
+ROWS_AT_A_TIME = 1024  # large matrices are looked through in strips, without copies
+
+
+def check_costs(
+    costs: Sequence[ArrayLike | None], shape: Sequence[int]
+) -> list[NDArray[np.float64] | None]:
+    """Check one cost matrix per mode; ``None`` means that no mass moves within the mode.
+
+    Raises
+    ------
+    InvalidCost
+        With every fault of every matrix.
+    """
+    if len(costs) != len(shape):
+        raise InvalidCost(
+            Problem("cost-count", "There must be one cost matrix per mode", "costs",
+                    f"{len(costs)} for {len(shape)} modes", "Give a matrix or None for each mode.")
+        )  # fmt: skip
+    checked: list[NDArray[np.float64] | None] = []
+    problems: list[Problem] = []
+    for mode, (cost, size) in enumerate(zip(costs, shape, strict=True)):
+        try:
+            checked.append(None if cost is None else check_cost(cost, size, f"mode {mode + 1}"))
+        except InvalidCost as error:
+            problems += error.problems
+    if problems:
+        raise InvalidCost(problems)
+    return checked
+
+
+def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
+    """A cost matrix of the given size: finite, 0 or more, symmetric, zero on the diagonal.
+
+    Raises
+    ------
+    InvalidCost
+        With every fault found and where it stands.
+    """
+    raw: NDArray[Any] = np.asarray(cost)
+    if raw.dtype.kind not in "biuf" or raw.shape != (size, size):
+        raise InvalidCost(
+            Problem("cost-shape", "The cost must be a square matrix of real numbers", where,
+                    f"{raw.dtype} of shape {raw.shape}", f"Give a {size} x {size} matrix.")
+        )  # fmt: skip
+    matrix = raw if raw.dtype in (np.float32, np.float64) else raw.astype(np.float64)
+    faults = _faults(matrix)
+    problems = []
+    for code, what, found, cure in (
+        ("cost-nan", "A cost is not a number", "NaN", "Fill in a distance."),
+        ("cost-infinite", "A cost is infinite", "infinity", "Use a large finite distance."),
+        ("cost-negative", "A cost is negative", "a value below 0", "Distances are 0 or more."),
+        ("cost-asymmetric", "The cost there and back differs", "C[i, j] != C[j, i]",
+         "Symmetrize the matrix, for instance (C + C') / 2."),
+    ):  # fmt: skip
+        if faults[code]:
+            places = f"{where}, cells {where_list(faults[code])}"
+            problems.append(Problem(code, what, places, found, cure))
+    diagonal = np.diagonal(matrix)
+    if np.any(diagonal != 0):
+        problems.append(_diagonal_problem(matrix, diagonal, where))
+    if problems:
+        raise InvalidCost(problems)
+    return matrix
+
+
+def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
+    faults: dict[str, list[tuple[int, int]]] = {
+        "cost-nan": [], "cost-infinite": [], "cost-negative": [], "cost-asymmetric": [],
+    }  # fmt: skip
+    scale = float(np.nanmax(np.abs(matrix), initial=1.0, where=np.isfinite(matrix)))
+    slack = (1e-6 if matrix.dtype == np.float32 else ROUNDING) * scale
+    for low in range(0, len(matrix), ROWS_AT_A_TIME):
+        strip = matrix[low : low + ROWS_AT_A_TIME]
+        mirror = matrix[:, low : low + ROWS_AT_A_TIME].T
+        finite = np.isfinite(strip)
+        with np.errstate(invalid="ignore"):
+            uneven = finite & (np.abs(strip - mirror) > slack)
+            negative = finite & (strip < 0)
+        for code, bad in (
+            ("cost-nan", np.isnan(strip)),
+            ("cost-infinite", np.isinf(strip)),
+            ("cost-negative", negative),
+            ("cost-asymmetric", uneven),
+        ):
+            if bad.any():
+                faults[code] += [(int(i) + low, int(j)) for i, j in np.argwhere(bad)[:1000]]
+    return faults
+
+
+def _diagonal_problem(matrix: NDArray[Any], diagonal: NDArray[Any], where: str) -> Problem:
+    if np.array_equal(matrix, np.eye(len(matrix))):
+        return Problem(
+            "cost-identity", "An identity matrix is not a cost", where,
+            "1 on the diagonal and 0 elsewhere: staying put would be the only dear move",
+            "To say that features are unrelated, use one-minus-identity.",
+        )  # fmt: skip
+    bad = np.flatnonzero(diagonal != 0)
+    return Problem(
+        "cost-diagonal", "Staying put must cost nothing", f"{where}, diagonal {where_list(bad)}",
+        f"{diagonal[bad[0]]:.6g}", "Set the diagonal to 0.",
+    )  # fmt: skip

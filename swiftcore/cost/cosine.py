@@ -1,0 +1,53 @@
+"""Cosine distances, as the paper builds its cost matrices.
+
+Cosine distance lacks the triangle inequality, so the paper's metric proposition does not
+cover it; the optimisation needs only symmetry, a zero diagonal and no negative entry.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from swiftcore.tensor import SparseTensor
+
+
+def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
+    """1 - cosine similarity between the rows of a feature matrix.
+
+    A row without any feature is at distance 1 from every other row: nothing is known of it.
+    """
+    norms = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
+    unit = sparse.diags_array(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+    scaled = sparse.csr_array(unit @ features)
+    cost = (scaled @ scaled.T).toarray()
+    np.subtract(1.0, cost, out=cost)
+    np.clip(cost, 0.0, None, out=cost)
+    np.fill_diagonal(cost, 0.0)
+    return np.asarray(cost)
+
+
+def row_features(tensor: SparseTensor, mode: int = 0) -> sparse.csr_array:
+    """What each index of a mode has: indicators of all other modes side by side."""
+    parts = [incidence(tensor, mode, other) for other in range(tensor.n_modes) if other != mode]
+    return sparse.csr_array(sparse.hstack(parts))
+
+
+def incidence(tensor: SparseTensor, mode: int, other: int) -> sparse.csr_array:
+    """Indicator matrix: which indices of ``mode`` meet which of ``other`` in any entry."""
+    pairs = np.unique(tensor.coordinates[:, [mode, other]], axis=0)
+    ones = np.ones(len(pairs))
+    shape = (tensor.shape[mode], tensor.shape[other])
+    return sparse.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=shape)
+
+
+def tf_idf(counts: sparse.csr_array, reference: sparse.csr_array | None = None) -> sparse.csr_array:
+    """Term frequency times inverse document frequency, the latter from ``reference`` rows.
+
+    Smoothed as if one more document held every word, so that no word divides by zero.
+    """
+    source = counts if reference is None else reference
+    document_frequency = np.bincount(source.tocoo().coords[1], minlength=source.shape[1])
+    idf = np.log((1 + source.shape[0]) / (1 + document_frequency)) + 1
+    return sparse.csr_array(counts @ sparse.diags_array(idf))

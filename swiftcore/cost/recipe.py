@@ -1,0 +1,87 @@
+"""From a tensor to one cost matrix per mode, by a named recipe."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from swiftcore.cost.cosine import cosine_cost, incidence, row_features, tf_idf
+from swiftcore.errors import InvalidCost, InvalidSettings, Problem
+from swiftcore.tensor import SparseTensor
+
+
+class CostRecipe(Enum):
+    """The cost matrices of the paper's main experiments and of its ablation."""
+
+    COSINE = "cosine"
+    ONE_MINUS_IDENTITY = "one-minus-identity"
+    RANDOM = "random"
+
+
+def build_costs(
+    tensor: SparseTensor,
+    recipe: CostRecipe | str = CostRecipe.COSINE,
+    *,
+    reference: SparseTensor,
+    word_counts: sparse.csr_array | None = None,
+    seed: int = 0,
+) -> list[NDArray[np.float64]]:
+    """One cost matrix per mode of ``tensor``.
+
+    Parameters
+    ----------
+    tensor : SparseTensor
+        The rows (first mode) to be factorized or projected.
+    recipe : CostRecipe or str
+        Cosine: two rows are close when they share features, two features are close when
+        the same rows of ``reference`` have them.
+    reference : SparseTensor
+        The training rows. Feature costs come from them alone, so that nothing of a test
+        row enters; pass the tensor itself when it is the training data.
+    word_counts : sparse array, (rows x words), optional
+        For documents: the row cost is then the cosine distance of their TF-IDF vectors.
+    seed : int
+        For the random recipe.
+    """
+    chosen = _checked_recipe(recipe)
+    if tensor.shape[1:] != reference.shape[1:]:
+        raise InvalidCost(
+            Problem("reference-shape", "The reference has other features than the tensor",
+                    "reference", f"{reference.shape[1:]} against {tensor.shape[1:]}",
+                    "Use training rows with the same feature modes.")
+        )  # fmt: skip
+    if chosen is CostRecipe.COSINE:
+        features = [cosine_cost(incidence(reference, mode, 0)) for mode in range(1, tensor.n_modes)]
+        return [row_cost(tensor, word_counts), *features]
+    if chosen is CostRecipe.ONE_MINUS_IDENTITY:
+        return [1.0 - np.eye(size) for size in tensor.shape]
+    rng = np.random.default_rng(seed)
+    return [_random_cost(size, rng) for size in tensor.shape]
+
+
+def row_cost(
+    tensor: SparseTensor, word_counts: sparse.csr_array | None = None
+) -> NDArray[np.float64]:
+    """Cosine distance between rows: of their TF-IDF vectors if given, else of their features."""
+    if word_counts is not None:
+        return cosine_cost(tf_idf(word_counts.astype(np.float64)))
+    return cosine_cost(row_features(tensor))
+
+
+def _random_cost(size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    upper = np.triu(rng.uniform(size=(size, size)), 1)
+    return upper + upper.T
+
+
+def _checked_recipe(recipe: CostRecipe | str) -> CostRecipe:
+    try:
+        return CostRecipe(recipe)
+    except ValueError:
+        names = ", ".join(known.value for known in CostRecipe)
+        raise InvalidSettings(
+            Problem("cost-recipe", "There is no such cost recipe", "costs", repr(recipe),
+                    f"Choose one of {names}.")
+        ) from None  # fmt: skip

@@ -1,0 +1,191 @@
+"""Our own file: one data set in one .npz, sealed by a SHA-256 over every byte before it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from swiftcore.data.array_file import read_arrays
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.findings import refuse
+from swiftcore.data.options import Limits
+from swiftcore.data.source import Budget
+from swiftcore.data.summary import DatasetSummary
+from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+
+FORMAT, VERSION = "swift data bundle", 1
+SEAL = b"swift bundle sha256:"
+ENDING = ".swift.npz"
+_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same data give the same bytes
+_SEALED = len(SEAL) + 64
+
+
+def write_bundle(dataset: Dataset, path: Path, *, compress: bool = True) -> str:
+    """Save a data set so that a crash at any moment leaves the old file or the new one.
+
+    Returns
+    -------
+    str
+        The SHA-256 with which the file is sealed; the same data give the same.
+    """
+    content = bundle_bytes(dataset, compress=compress)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".bundle-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    return content[-64:].decode("ascii")
+
+
+def bundle_bytes(dataset: Dataset, *, compress: bool = True) -> bytes:
+    """The bytes of a bundle: a plain .npz whose zip comment is the seal."""
+    arrays = _arrays(dataset)
+    arrays["manifest"] = np.frombuffer(
+        json.dumps(_manifest(dataset), sort_keys=True).encode(), "u1"
+    )
+    out = io.BytesIO()
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(out, "w", method, compresslevel=1) as archive:
+        for name in sorted(arrays):
+            entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
+            entry.compress_type = method
+            content = io.BytesIO()
+            np.lib.format.write_array(content, arrays[name], allow_pickle=False)
+            archive.writestr(entry, content.getbuffer(), compresslevel=1)
+        archive.comment = SEAL + b"0" * 64
+    body = out.getvalue()[:-64]
+    return body + hashlib.sha256(body).hexdigest().encode("ascii")
+
+
+def read_bundle(path: Path, limits: Limits | None = None) -> Dataset:
+    """Load a data set; any changed byte is found before anything is used.
+
+    Raises
+    ------
+    InvalidData
+        When the file is no bundle, was changed, or comes from a newer version.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise refuse("file-unreadable", "The bundle cannot be opened", path.name,
+                     error.strerror or "an error",
+                     "Check the path and the rights.") from error  # fmt: skip
+    return bundle_from_bytes(content, path.name, Budget(limits or Limits()))
+
+
+def is_bundle(tail: bytes) -> bool:
+    """Whether the last bytes of a file carry our seal."""
+    return tail[-_SEALED:].startswith(SEAL)
+
+
+def bundle_from_bytes(content: bytes, name: str, budget: Budget) -> Dataset:
+    """Check the seal, then the manifest, then the arrays."""
+    if not is_bundle(content):
+        raise refuse("bundle-foreign", "The file is not a SWIFT data bundle, or was cut off", name,
+                     "no seal at its end", "Build the bundle again from the data.")  # fmt: skip
+    if hashlib.sha256(content[:-64]).hexdigest().encode("ascii") != content[-64:]:
+        raise refuse("bundle-changed", "The bundle was changed after it was written", name,
+                     "a seal that does not fit",
+                     "Build the bundle again from the data.")  # fmt: skip
+    arrays = read_arrays(content, name, budget)
+    try:
+        manifest = json.loads(arrays["manifest"].tobytes())
+        if manifest["format"] != FORMAT or manifest["version"] > VERSION:
+            raise refuse("bundle-version", "The bundle was written by a newer version", name,
+                         f"version {manifest['version']}", "Update SWIFT.")  # fmt: skip
+        return _dataset(manifest, arrays)
+    except (KeyError, TypeError, IndexError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise refuse("bundle-foreign", "The file is not a complete SWIFT data bundle", name,
+                     f"a fault at {error}",
+                     "Build the bundle again from the data.") from error  # fmt: skip
+
+
+def _manifest(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "format": FORMAT, "version": VERSION, "name": dataset.name, "origin": dataset.origin,
+        "outcome_name": dataset.outcome_name,
+        "outcome_kind": "" if dataset.outcome is None else
+                        "bool" if dataset.outcome.dtype == bool else "text",
+        "modes": [mode.name for mode in dataset.tensor.modes],
+        "digest": dataset.tensor.digest(),
+        "summary": dataset.summary.to_json() if dataset.summary else None,
+    }  # fmt: skip
+
+
+def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
+    tensor = dataset.tensor
+    arrays: dict[str, NDArray[Any]] = {
+        "coordinates": tensor.coordinates.astype(np.int32), "values": tensor.values,
+    }  # fmt: skip
+    for axis, mode in enumerate(tensor.modes):
+        arrays |= _text_arrays(f"labels_{axis}", mode.labels)
+    if dataset.outcome is not None and dataset.outcome.dtype == bool:
+        arrays["outcome"] = dataset.outcome
+    elif dataset.outcome is not None:
+        arrays |= _text_arrays("outcome", [str(value) for value in dataset.outcome])
+    if dataset.word_counts is not None:
+        counts = sparse.csr_array(dataset.word_counts)
+        arrays |= {"counts_data": counts.data, "counts_indices": counts.indices,
+                   "counts_indptr": counts.indptr}  # fmt: skip
+        arrays |= _text_arrays("words", dataset.words)
+    if dataset.row_groups:
+        arrays |= _text_arrays("row_groups", dataset.row_groups)
+    return arrays
+
+
+def _text_arrays(name: str, texts: tuple[str, ...] | list[str]) -> dict[str, NDArray[Any]]:
+    """Texts of any length as one run of bytes and where each ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+    return {name: np.frombuffer(b"".join(encoded), "u1"), f"{name}_ends": ends}
+
+
+def _texts(arrays: dict[str, NDArray[Any]], name: str) -> tuple[str, ...]:
+    run, ends = arrays[name].tobytes(), arrays[f"{name}_ends"].tolist()
+    starts = [0, *ends[:-1]]
+    return tuple(run[a:b].decode("utf-8", "surrogatepass")
+                 for a, b in zip(starts, ends, strict=True))  # fmt: skip
+
+
+def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset:
+    modes = [Mode(name, _texts(arrays, f"labels_{axis}"))
+             for axis, name in enumerate(manifest["modes"])]  # fmt: skip
+    tensor = SparseTensor.from_coordinates(arrays["coordinates"], arrays["values"], modes=modes)
+    outcome: NDArray[Any] | None = None
+    if manifest["outcome_kind"]:
+        flags = manifest["outcome_kind"] == "bool"
+        outcome = arrays["outcome"] if flags else np.array(_texts(arrays, "outcome"))
+    counts: sparse.csr_array | None = None
+    words: tuple[str, ...] = ()
+    if "counts_data" in arrays:
+        words = _texts(arrays, "words")
+        counts = sparse.csr_array(
+            (arrays["counts_data"], arrays["counts_indices"], arrays["counts_indptr"]),
+            shape=(tensor.shape[0], len(words)),
+        )
+    groups = _texts(arrays, "row_groups") if "row_groups" in arrays else ()
+    summary = DatasetSummary.from_json(manifest["summary"]) if manifest["summary"] else None
+    return Dataset(manifest["name"], tensor, outcome, manifest["outcome_name"],
+                   manifest["origin"], summary, counts, words, groups)  # fmt: skip

@@ -1,0 +1,62 @@
+"""What every reader hands on: a tensor, perhaps an outcome, and where both came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+from scipy import sparse
+
+from swiftcore.data.summary import DatasetSummary
+from swiftcore.errors import InvalidData, Problem
+from swiftcore.tensor import SparseTensor
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A tensor ready to be factorized.
+
+    Attributes
+    ----------
+    name : str
+        Short, fit for a list to choose from.
+    tensor : SparseTensor
+        Its first mode holds the rows: patients, articles.
+    outcome : ndarray of bool or str, (rows,), or None
+        What may be predicted for each row: yes or no, or a category.
+    outcome_name : str
+        What the outcome is called; empty when there is none.
+    origin : str
+        One sentence for a person: from which files, by which steps.
+    summary : DatasetSummary or None
+        What went in and what was left out, when the data were read from files.
+    word_counts, words : sparse array (rows, words) or None, tuple of str
+        How often each row of a text data set uses each word, for the row cost.
+    row_groups : tuple of str
+        Rows of one group (visits of one patient) must not be split over folds; empty when
+        every row stands for itself.
+    """
+
+    name: str
+    tensor: SparseTensor
+    outcome: NDArray[Any] | None
+    outcome_name: str
+    origin: str
+    summary: DatasetSummary | None = None
+    word_counts: sparse.csr_array | None = None
+    words: tuple[str, ...] = ()
+    row_groups: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        rows = self.tensor.shape[0]
+        if self.outcome is not None and self.outcome.shape != (rows,):
+            raise InvalidData(
+                Problem("outcome-count", "There must be one outcome per row", self.name,
+                        f"an outcome of shape {self.outcome.shape} for {rows} rows",
+                        "Give one outcome for each row of the first mode.")
+            )  # fmt: skip
+
+    def __repr__(self) -> str:
+        outcome = self.outcome_name or "no outcome"
+        return f"Dataset({self.name!r}, {self.tensor!r}, {outcome})"

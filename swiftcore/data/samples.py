@@ -1,0 +1,154 @@
+"""The sample data that ships with the product, ready to use without any file of one's own."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+from swiftcore.data.dataset import Dataset
+from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.tensor import Mode, SparseTensor
+
+NEWS_WORDS = 100
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+# An installed package carries the samples inside itself; a source checkout beside itself.
+SAMPLE_FOLDERS = (
+    Path(__file__).parent / "_samples",
+    Path(__file__).parents[2] / "sample_data",
+)
+
+
+def load_sample(name: str) -> Dataset:
+    """Load one of the samples named by :func:`sample_names`.
+
+    ``heart_failure`` is a binary tensor of patient x diagnosis x medication: 1 where the two
+    stand together in one visit of the patient. ``news`` is article x word x word: in how many
+    sentences of the article the two words meet.
+
+    Raises
+    ------
+    InvalidSettings
+        If there is no sample of that name.
+    InvalidData
+        If its files are not where they were installed.
+    """
+    if name not in _LOADERS:
+        raise InvalidSettings(
+            Problem("sample-unknown", "There is no such sample", "the sample's name", repr(name),
+                    f"Choose one of {', '.join(sample_names())}.")
+        )  # fmt: skip
+    return _LOADERS[name](sample_folder(name))
+
+
+def sample_names() -> tuple[str, ...]:
+    """The samples there are."""
+    return tuple(_LOADERS)
+
+
+def sample_folder(name: str) -> Path:
+    """The folder that holds a sample's plain files."""
+    for folder in SAMPLE_FOLDERS:
+        if (folder / name).is_dir():
+            return folder / name
+    raise InvalidData(
+        Problem("sample-missing", "The files of a sample are missing", name,
+                "no such folder in the package or beside it",
+                "Install the product again, or run sample_data/generate.py in a checkout.")
+    )  # fmt: skip
+
+
+def count_word_pairs(texts: Sequence[str], n_words: int, rows: Mode) -> SparseTensor:
+    """In how many sentences of each text do two different words meet?
+
+    The words are the ``n_words`` with the largest sum of TF-IDF over all texts, English stop
+    words left out, in alphabetical order. The two word modes are alike and the counts
+    symmetric; a word is not paired with itself.
+    """
+    tfidf = TfidfVectorizer(stop_words="english")
+    weight = np.asarray(tfidf.fit_transform(texts).sum(axis=0)).ravel()
+    # Equal sums go to the word first in the alphabet, so the choice is always the same.
+    chosen = np.argsort(-weight, kind="stable")[:n_words]
+    words = tuple(sorted(str(word) for word in tfidf.get_feature_names_out()[chosen]))
+    counter = CountVectorizer(vocabulary=words, binary=True)
+    coordinates, counts = [], []
+    for row, text in enumerate(texts):
+        present = counter.transform(SENTENCE_END.split(text)).toarray()
+        pairs = present.T @ present
+        np.fill_diagonal(pairs, 0)
+        first, second = np.nonzero(pairs)
+        coordinates.append(np.column_stack([np.full(len(first), row), first, second]))
+        counts.append(pairs[first, second])
+    modes = (rows, Mode("word", words), Mode("other word", words))
+    return SparseTensor.from_coordinates(
+        np.concatenate(coordinates), np.concatenate(counts), modes=modes
+    )
+
+
+def _load_heart_failure(folder: Path) -> Dataset:
+    patients = _read_columns(folder / "patients.csv", "patient_id", "heart_failure")
+    diagnoses = _read_columns(folder / "diagnoses.csv", "patient_id", "visit_id", "diagnosis")
+    medications = _read_columns(folder / "medications.csv", "patient_id", "visit_id", "medication")
+    prescribed: dict[tuple[str, str], list[str]] = {}
+    for patient, visit, medication in medications:
+        prescribed.setdefault((patient, visit), []).append(medication)
+    met = {
+        (patient, diagnosis, medication)
+        for patient, visit, diagnosis in diagnoses
+        for medication in prescribed.get((patient, visit), [])
+    }
+    modes = (
+        Mode("patient", tuple(patient for patient, _ in patients)),
+        Mode("diagnosis", tuple(sorted({diagnosis for _, _, diagnosis in diagnoses}))),
+        Mode("medication", tuple(sorted({medication for _, _, medication in medications}))),
+    )
+    coordinates = np.column_stack(
+        [_indices(column, mode) for column, mode in zip(zip(*met, strict=True), modes, strict=True)]
+    )
+    return Dataset(
+        name="heart_failure",
+        tensor=SparseTensor.from_coordinates(coordinates, np.ones(len(met)), modes=modes),
+        outcome=np.array([answer == "1" for _, answer in patients]),
+        outcome_name="heart failure",
+        origin="Synthetic health records of the sample data, joined per patient and visit.",
+    )
+
+
+def _load_news(folder: Path) -> Dataset:
+    articles = _read_columns(folder / "articles.csv", "id", "category", "title", "text")
+    rows = Mode("article", tuple(article for article, _, _, _ in articles))
+    texts = [f"{title}. {text}" for _, _, title, text in articles]
+    return Dataset(
+        name="news",
+        tensor=count_word_pairs(texts, NEWS_WORDS, rows),
+        outcome=np.array([category for _, category, _, _ in articles]),
+        outcome_name="category",
+        origin="Synthetic articles of the sample data; words that meet in a sentence, counted.",
+    )
+
+
+def _read_columns(path: Path, *columns: str) -> list[tuple[str, ...]]:
+    """The named columns of one of our own CSV files, row by row."""
+    if not path.is_file():
+        raise InvalidData(
+            Problem("sample-missing", "A file of a sample is missing", path.parent.name,
+                    f"no file {path.name}", "Install the product again.")
+        )  # fmt: skip
+    with path.open(encoding="utf-8", newline="") as file:
+        return [tuple(row[column] for column in columns) for row in csv.DictReader(file)]
+
+
+def _indices(labels: Iterable[str], mode: Mode) -> NDArray[np.int64]:
+    place = {label: index for index, label in enumerate(mode.labels)}
+    return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+_LOADERS: dict[str, Callable[[Path], Dataset]] = {
+    "heart_failure": _load_heart_failure,
+    "news": _load_news,
+}

@@ -1,0 +1,191 @@
+"""What went into a tensor and what did not, in numbers and plain sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from swiftcore.data.findings import Findings, LeftOut
+from swiftcore.data.look_alikes import look_alikes
+from swiftcore.tensor.sparse_tensor import SparseTensor
+
+SHOWN_PAIRS = 20
+TELLING_AUC = 0.9
+TELLING_PRECISION, TELLING_ROWS, TELLING_SHARE = 0.95, 10, 0.2
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, lower quarter, middle, upper quarter and largest of some counts."""
+
+    least: float
+    lower: float
+    middle: float
+    upper: float
+    most: float
+
+    @classmethod
+    def of(cls, counts: NDArray[Any]) -> Spread:
+        return cls(*(float(value) for value in np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])))
+
+    def __str__(self) -> str:
+        return f"{self.least:g} to {self.most:g}, half of them {self.lower:g} to {self.upper:g}"
+
+
+@dataclass(frozen=True)
+class TellingFeature:
+    """A feature that alone goes far to tell the outcome: perhaps the outcome itself.
+
+    Attributes
+    ----------
+    auc : float
+        Area under the ROC curve when rows are ranked by whether they have the feature.
+    share : float
+        Of the rows with the feature, how many have the outcome `value`.
+    """
+
+    mode: str
+    feature: str
+    value: str
+    rows: int
+    auc: float
+    share: float
+
+    def __str__(self) -> str:
+        return (f"'{self.feature}' ({self.mode}) alone gives AUC {self.auc:.2f} for "
+                f"'{self.value}': {self.share:.0%} of its {self.rows:,} rows have it.")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DatasetSummary:
+    """Sizes, counts, omissions and warnings of one data set; goes to screen and into bundles."""
+
+    kind: str
+    shape: tuple[int, ...]
+    mode_names: tuple[str, ...]
+    entries: int
+    density: float
+    largest_value: float
+    entries_per_row: Spread
+    rows_per_feature: tuple[Spread, ...]
+    tables: Mapping[str, int]
+    mapping: Mapping[str, str]
+    outcome_name: str
+    outcome_counts: Mapping[str, int]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    look_alike_count: int
+    look_alikes: tuple[tuple[str, str, str], ...]
+    telling: tuple[TellingFeature, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> DatasetSummary:
+        values = dict(plain)
+        values["entries_per_row"] = Spread(**values["entries_per_row"])
+        values["rows_per_feature"] = tuple(Spread(**one) for one in values["rows_per_feature"])
+        values["left_out"] = tuple(LeftOut(**one) for one in values["left_out"])
+        values["telling"] = tuple(TellingFeature(**one) for one in values["telling"])
+        values["look_alikes"] = tuple(tuple(one) for one in values["look_alikes"])
+        for name in ("shape", "mode_names", "notes"):
+            values[name] = tuple(values[name])
+        return cls(**values)
+
+    def sentences(self) -> list[str]:
+        """The summary in words, one sentence per line."""
+        sizes = " x ".join(f"{size:,} {name}" for size, name in zip(
+            self.shape, self.mode_names, strict=True))  # fmt: skip
+        lines = [f"{sizes}; {self.entries:,} cells filled ({self.density:.2%}), "
+                 f"values up to {self.largest_value:g}.",
+                 f"Cells per row: {self.entries_per_row}."]  # fmt: skip
+        for name, spread in zip(self.mode_names[1:], self.rows_per_feature, strict=True):
+            lines.append(f"Rows per entry of {name}: {spread}.")
+        if self.outcome_counts:
+            counts = ", ".join(f"{value}: {n:,}" for value, n in self.outcome_counts.items())
+            lines.append(f"Outcome '{self.outcome_name}': {counts}.")
+        else:
+            lines.append("No outcome.")
+        lines += [f"{one}." for one in self.left_out]
+        lines += list(self.notes)
+        if self.look_alike_count:
+            mode, first, second = self.look_alikes[0]
+            lines.append(f"{self.look_alike_count:,} pairs of names look alike and were kept "
+                         f"apart, for example '{first}' and '{second}' in {mode}.")  # fmt: skip
+        return lines + [str(one) for one in self.telling]
+
+
+def summarize(
+    tensor: SparseTensor,
+    outcome: NDArray[Any] | None,
+    outcome_name: str,
+    findings: Findings,
+) -> DatasetSummary:
+    """Describe a tensor, together with everything found while it was read."""
+    pairs = [(mode.name, *both) for mode in tensor.modes[1:] for both in look_alikes(mode.labels)]
+    present = np.zeros(0, dtype=bool) if outcome is None else outcome
+    values, counts = np.unique(present, return_counts=True)
+    supports = [_presence(tensor, mode).sum(axis=0) for mode in range(1, tensor.n_modes)]
+    per_row = np.bincount(tensor.coordinates[:, 0], minlength=tensor.shape[0])
+    return DatasetSummary(
+        kind=findings.kind,
+        shape=tensor.shape,
+        mode_names=tuple(mode.name for mode in tensor.modes),
+        entries=tensor.n_entries,
+        density=tensor.density,
+        largest_value=float(tensor.values.max()),
+        entries_per_row=Spread.of(per_row),
+        rows_per_feature=tuple(Spread.of(np.asarray(support)) for support in supports),
+        tables=dict(findings.tables),
+        mapping=dict(findings.mapping),
+        outcome_name=outcome_name,
+        outcome_counts={str(v): int(n) for v, n in zip(values, counts, strict=True)},
+        left_out=tuple(findings.left_out),
+        notes=tuple(findings.notes),
+        look_alike_count=len(pairs),
+        look_alikes=tuple(pairs[:SHOWN_PAIRS]),
+        telling=tuple(telling_features(tensor, outcome)),
+    )
+
+
+def telling_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[TellingFeature]:
+    """Features whose presence alone predicts an outcome value, most telling first."""
+    found: list[TellingFeature] = []
+    values = np.unique(outcome) if outcome is not None else np.zeros(0)
+    if outcome is None or len(values) < 2 or len(values) > 50:
+        return found
+    for value in values[1:] if len(values) == 2 else values:
+        positive = outcome == value
+        n_positive, n_negative = int(positive.sum()), int((~positive).sum())
+        for axis in range(1, tensor.n_modes):
+            presence = _presence(tensor, axis)
+            hits = np.asarray(positive.astype(np.int64) @ presence)
+            rows = np.asarray(presence.sum(axis=0))
+            auc = (1 + hits / n_positive - (rows - hits) / n_negative) / 2
+            share = hits / np.maximum(rows, 1)
+            pure = (share >= TELLING_PRECISION) & (hits >= TELLING_SHARE * n_positive)
+            pure &= share >= 2 * n_positive / len(outcome)
+            telling = (rows >= TELLING_ROWS) & ((auc >= TELLING_AUC) | (auc <= 1 - TELLING_AUC))
+            for index in np.flatnonzero(telling | ((rows >= TELLING_ROWS) & pure)):
+                found.append(
+                    TellingFeature(tensor.modes[axis].name, tensor.modes[axis].labels[index],
+                                   str(value), int(rows[index]), float(auc[index]),
+                                   float(share[index]))
+                )  # fmt: skip
+    return sorted(found, key=lambda one: -abs(one.auc - 0.5))
+
+
+def _presence(tensor: SparseTensor, mode: int) -> sparse.csr_array:
+    """Rows x features, 1 where the row has the feature at all."""
+    rows, features = tensor.coordinates[:, 0], tensor.coordinates[:, mode]
+    ones = np.ones(len(rows), dtype=np.int64)
+    table = sparse.csr_array((ones, (rows, features)), shape=(tensor.shape[0], tensor.shape[mode]))
+    table.data[:] = 1
+    return table

@@ -1,0 +1,86 @@
+"""The factor update, written once for every mode and every set of free modes.
+
+With the transport held fixed, the factors minimise ``sum_i KL(Delta_i || X^)``: a Poisson CP
+model of the mean ``(1/N) sum_i Delta_i`` (the 1/N that the printed update lost). Its EM step
+moves all free modes at once from one pass over the ratio Delta / X^ and never raises the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Factors = list[NDArray[np.float64]]
+LARGEST_PUSH = 10.0  # momentum changes no entry by more than this factor
+
+
+def update_factors(
+    factors: Sequence[NDArray[np.float64]],
+    numerators: Sequence[NDArray[np.float64]],
+    free_modes: Sequence[int],
+) -> Factors:
+    """One EM step of the free modes.
+
+    Parameters
+    ----------
+    factors : sequence of ndarray, (mode size x rank)
+    numerators : sequence of ndarray
+        Per mode n the matrix ``sum_i (Delta_i / X^) KR_n``.
+    free_modes : sequence of int
+        Modes that move; the first of them carries the weight of each component.
+
+    Returns
+    -------
+    list of ndarray
+        Free modes but the first have columns that sum to 1.
+    """
+    n_modes = len(factors)
+    moved = [np.array(factor) for factor in factors]
+    for mode in free_modes:
+        moved[mode] = factors[mode] * numerators[mode] / n_modes
+    fixed_sums = [moved[mode].sum(axis=0) for mode in range(n_modes) if mode not in free_modes]
+    for mode in free_modes[1:]:
+        moved[mode] = _share(moved[mode], moved[mode].sum(axis=0))
+    if fixed_sums:
+        moved[free_modes[0]] = _share(moved[free_modes[0]], np.prod(fixed_sums, axis=0))
+    return moved
+
+
+def update_one_mode(
+    factors: Sequence[NDArray[np.float64]], numerator: NDArray[np.float64], mode: int
+) -> NDArray[np.float64]:
+    """The paper's multiplicative update of one mode, with the missing 1/N."""
+    others = [factor.sum(axis=0) for axis, factor in enumerate(factors) if axis != mode]
+    return _share(factors[mode] * numerator, len(factors) * np.prod(others, axis=0))
+
+
+def push_on(
+    step: Sequence[NDArray[np.float64]],
+    earlier: Sequence[NDArray[np.float64]],
+    momentum: float,
+    free_modes: Sequence[int],
+) -> Factors:
+    """Go on where the last two steps led, in logarithms: step (step / earlier)^momentum."""
+    pushed = list(step)
+    for mode in free_modes:
+        ratio = _share(step[mode], earlier[mode])
+        ratio = np.clip(ratio, 1 / LARGEST_PUSH, LARGEST_PUSH)
+        pushed[mode] = step[mode] * ratio**momentum
+    return with_weights_in(pushed, free_modes)
+
+
+def with_weights_in(factors: Sequence[NDArray[np.float64]], free_modes: Sequence[int]) -> Factors:
+    """The same model with free columns summing to 1 and all weight in the first free mode."""
+    scaled = [np.array(factor) for factor in factors]
+    weights = np.prod([scaled[mode].sum(axis=0) for mode in free_modes], axis=0)
+    for mode in free_modes:
+        scaled[mode] = _share(scaled[mode], scaled[mode].sum(axis=0))
+    scaled[free_modes[0]] *= weights
+    return scaled
+
+
+def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """part / whole, and 0 where whole is 0: a dead component stays dead and finite."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

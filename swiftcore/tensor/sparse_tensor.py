@@ -1,0 +1,276 @@
+"""A sparse nonnegative tensor: sorted coordinates, values, and a name for every index."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swiftcore.errors import InvalidData, Problem, where_list
+
+LARGEST_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One axis of a tensor: what it holds and what each index is called."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    @classmethod
+    def numbered(cls, name: str, size: int) -> Mode:
+        """A mode whose indices have no names of their own."""
+        return cls(name, tuple(str(index) for index in range(size)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTensor:
+    """A sparse nonnegative tensor with labelled modes.
+
+    Make one with :meth:`from_coordinates`, which checks, sums duplicates, drops
+    explicit zeros and sorts; the constructor itself trusts its arguments.
+
+    Attributes
+    ----------
+    modes : tuple of Mode
+        Names and labels, one per axis; the shape follows from them.
+    coordinates : ndarray of int64, (entries, modes)
+        Sorted by the first mode, then the second, and so on; no two alike.
+    values : ndarray of float64, (entries,)
+        Positive and finite.
+    """
+
+    modes: tuple[Mode, ...]
+    coordinates: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def from_coordinates(
+        cls,
+        coordinates: ArrayLike,
+        values: ArrayLike,
+        shape: Sequence[int] | None = None,
+        modes: Sequence[Mode] | None = None,
+    ) -> SparseTensor:
+        """Build a tensor from (entries x modes) indices and one value per entry.
+
+        Values at the same place are summed; the order of entries does not matter.
+
+        Raises
+        ------
+        InvalidData
+            With every problem found: wrong types or lengths, indices outside the
+            shape, values that are negative, NaN or infinite.
+        """
+        places = _checked_coordinates(coordinates)
+        amounts = _checked_values(values, len(places))
+        sizes = _checked_shape(places, shape, modes)
+        if modes is None:
+            modes = [Mode.numbered(f"mode {axis + 1}", size) for axis, size in enumerate(sizes)]
+        places, amounts = _summed(places, amounts)
+        places.setflags(write=False)
+        amounts.setflags(write=False)
+        return cls(tuple(modes), places, amounts)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(mode) for mode in self.modes)
+
+    @property
+    def n_modes(self) -> int:
+        return len(self.modes)
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.values)
+
+    @property
+    def density(self) -> float:
+        """Share of the cells that hold a value."""
+        return float(self.n_entries / np.prod([float(size) for size in self.shape]))
+
+    def select(self, mode: int, indices: ArrayLike) -> SparseTensor:
+        """The part of the tensor at the given indices of one mode, in the given order."""
+        chosen = np.asarray(indices)
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        size = self.shape[mode]
+        if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= size:
+            found = "no index" if chosen.size == 0 else f"{chosen.min()} to {chosen.max()}"
+            raise InvalidData(
+                Problem("select-range", "The selection does not fit the mode", f"mode {mode + 1}",
+                        found, f"Choose at least one index from 0 to {size - 1}.")
+            )  # fmt: skip
+        new_index = np.full(size, -1, dtype=np.int64)
+        new_index[chosen] = np.arange(len(chosen))
+        if np.count_nonzero(new_index >= 0) != len(chosen):
+            raise InvalidData(
+                Problem("select-twice", "An index is selected twice", f"mode {mode + 1}",
+                        f"{len(chosen)} indices, fewer distinct", "Name each index once.")
+            )  # fmt: skip
+        kept = new_index[self.coordinates[:, mode]] >= 0
+        places = self.coordinates[kept].copy()
+        places[:, mode] = new_index[places[:, mode]]
+        old = self.modes[mode]
+        renamed = Mode(old.name, tuple(old.labels[index] for index in chosen))
+        modes = (*self.modes[:mode], renamed, *self.modes[mode + 1 :])
+        order = np.lexsort(places.T[::-1])
+        return SparseTensor(modes, places[order], self.values[kept][order])
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """The full array; for small tensors only."""
+        dense = np.zeros(self.shape)
+        dense[tuple(self.coordinates.T)] = self.values
+        return dense
+
+    def digest(self) -> str:
+        """SHA-256 over shape, labels, coordinates and values; entry order never matters."""
+        sha = hashlib.sha256(b"SparseTensor 1")
+        for mode in self.modes:
+            for text in (mode.name, *mode.labels):
+                encoded = text.encode("utf-8", "surrogatepass")
+                sha.update(len(encoded).to_bytes(8, "little") + encoded)
+            sha.update(len(mode).to_bytes(8, "little"))
+        sha.update(np.ascontiguousarray(self.coordinates, dtype="<i8").tobytes())
+        sha.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
+        return sha.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SparseTensor) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(f"{len(mode)} {mode.name}" for mode in self.modes)
+        return f"SparseTensor({sizes}; {self.n_entries} entries)"
+
+
+def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
+    places: NDArray[Any] = np.asarray(coordinates)
+    if places.ndim != 2 or not places.shape[1] >= 2:
+        raise InvalidData(
+            Problem("coordinate-shape", "Coordinates must be a table with one row per entry",
+                    "coordinates", f"an array of shape {places.shape}",
+                    "Give one column of indices per mode, at least two modes.")
+        )  # fmt: skip
+    if places.dtype.kind not in "iu":
+        whole = places.dtype.kind == "f" and bool(np.all(np.mod(places, 1) == 0))
+        if not whole:
+            raise InvalidData(
+                Problem("coordinate-type", "Coordinates must be whole numbers", "coordinates",
+                        f"data of type {places.dtype}", "Give integer indices counted from 0.")
+            )  # fmt: skip
+    if places.size and (places.min() < 0 or places.max() > LARGEST_MODE):
+        bad = np.flatnonzero(((places < 0) | (places > LARGEST_MODE)).any(axis=1))
+        raise InvalidData(
+            Problem("coordinate-range", "An index lies outside what a mode can hold",
+                    f"entries {where_list(bad)}", f"{places.min()} to {places.max()}",
+                    "Count indices from 0 and close large gaps.")
+        )  # fmt: skip
+    return np.array(places, dtype=np.int64, copy=True)
+
+
+def _checked_values(values: ArrayLike, n_entries: int) -> NDArray[np.float64]:
+    raw: NDArray[Any] = np.asarray(values)
+    if raw.ndim != 1 or raw.dtype.kind not in "biuf":
+        raise InvalidData(
+            Problem("value-type", "Values must be a list of real numbers", "values",
+                    f"data of type {raw.dtype} and shape {raw.shape}",
+                    "Give one int, float or bool per entry.")
+        )  # fmt: skip
+    if len(raw) != n_entries:
+        raise InvalidData(
+            Problem("value-count", "There must be one value per entry", "values",
+                    f"{len(raw)} values for {n_entries} coordinates", "Make the two equally long.")
+        )  # fmt: skip
+    amounts = raw.astype(np.float64)
+    problems = []
+    for code, bad, found, cure in (
+        ("value-nan", np.isnan(amounts), "NaN", "Leave out entries that were not measured."),
+        ("value-infinite", np.isinf(amounts), "infinity", "Replace it by a finite value."),
+        ("value-negative", amounts < 0, "values below 0", "SWIFT needs amounts of 0 or more."),
+    ):
+        if bad.any():
+            where = f"entries {where_list(np.flatnonzero(bad))}"
+            problems.append(Problem(code, "A value cannot be used", where, found, cure))
+    if problems:
+        raise InvalidData(problems)
+    return amounts
+
+
+def _checked_shape(
+    places: NDArray[np.int64], shape: Sequence[int] | None, modes: Sequence[Mode] | None
+) -> tuple[int, ...]:
+    if shape is None and modes is not None:
+        shape = [len(mode) for mode in modes]
+    if shape is None:
+        if not len(places):
+            raise InvalidData(
+                Problem("no-entries", "The tensor is empty and has no shape", "coordinates",
+                        "0 entries", "Give entries, or the shape.")
+            )  # fmt: skip
+        shape = [int(top) + 1 for top in places.max(axis=0)]
+    sizes = tuple(int(size) for size in shape)
+    problems = []
+    if len(sizes) != places.shape[1]:
+        problems.append(
+            Problem("mode-count", "The shape does not fit the coordinates", "shape",
+                    f"{len(sizes)} sizes for {places.shape[1]} columns of indices",
+                    "Give one size (and one Mode) per column.")
+        )  # fmt: skip
+    elif modes is not None and sizes != tuple(len(mode) for mode in modes):
+        problems.append(
+            Problem("label-count", "Every index needs exactly one label", "modes",
+                    f"shape {sizes} but {[len(mode) for mode in modes]} labels",
+                    "Make labels and shape agree.")
+        )  # fmt: skip
+    else:
+        for axis, size in enumerate(sizes):
+            outside = np.flatnonzero(places[:, axis] >= size)
+            if size < 1:
+                problems.append(
+                    Problem("mode-empty", "A mode has no index at all", f"mode {axis + 1}",
+                            f"size {size}", "Give every mode at least one index.")
+                )  # fmt: skip
+            elif len(outside):
+                problems.append(
+                    Problem("index-outside", "An index lies outside the shape",
+                            f"mode {axis + 1}, entries {where_list(outside)}",
+                            f"index {places[outside[0], axis]} in a mode of size {size}",
+                            "Enlarge the shape or correct the index.")
+                )  # fmt: skip
+    if problems:
+        raise InvalidData(problems)
+    return sizes
+
+
+def _summed(
+    places: NDArray[np.int64], amounts: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sort, add up what stands at the same place, drop zeros.
+
+    Equal places are added in order of their value, so that even the rounding of the
+    sum does not depend on the order in which entries came.
+    """
+    order = np.lexsort((amounts, *places.T[::-1]))
+    places, amounts = places[order], amounts[order]
+    if len(amounts):
+        first = np.flatnonzero(np.r_[True, np.any(np.diff(places, axis=0) != 0, axis=1)])
+        places, amounts = places[first], np.add.reduceat(amounts, first)
+    if not np.isfinite(amounts).all():
+        raise InvalidData(
+            Problem("value-sum", "Values at one place add up beyond what a number can hold",
+                    f"entry {tuple(places[~np.isfinite(amounts)][0])}", "an infinite sum",
+                    "Divide all values by a common unit.")
+        )  # fmt: skip
+    kept = amounts > 0
+    return np.ascontiguousarray(places[kept]), amounts[kept]

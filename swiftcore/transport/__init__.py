@@ -1,0 +1,1 @@
+"""Unbalanced optimal transport between the columns of sparse unfoldings and their model."""

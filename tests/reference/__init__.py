@@ -1,0 +1,1 @@
+"""The referee: SWIFT written densely and slowly, straight from the problem it solves."""
