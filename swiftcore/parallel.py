@@ -9,7 +9,18 @@ from typing import Any
 
 import scipy.linalg.cython_blas  # noqa: F401  the BLAS that compiled code calls: load it before it is held
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib._parallel_backends import ThreadingBackend
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
+
+
+class PromptThreads(ThreadingBackend):  # type: ignore[misc]
+    """joblib's threads, but results are waited for and not asked for every 10 ms.
+
+    A sweep takes some tens of milliseconds: polling would cost a tenth of it.
+    """
+
+    supports_retrieve_callback = False
 
 
 class Workers:
@@ -29,7 +40,9 @@ class Workers:
     def __init__(self, n_jobs: int | None = None) -> None:
         configured = effective_n_jobs(n_jobs)
         self.n_jobs = effective_n_jobs(-1) if n_jobs is None and configured == 1 else configured
-        self._parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1)
+        active, _ = get_active_backend(prefer="threads")
+        chosen = PromptThreads() if type(active) is ThreadingBackend else None
+        self._parallel = Parallel(n_jobs=self.n_jobs, backend=chosen, batch_size=1)
         self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
 
     def __enter__(self) -> Workers:

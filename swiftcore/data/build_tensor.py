@@ -46,7 +46,14 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
     findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
     places, modes = _closed_up(places, columns)
-    return SparseTensor.from_coordinates(places, cell_values(amounts, options.values), modes=modes)
+    values = cell_values(amounts, options.values)
+    if not np.isfinite(values).all():
+        raise refuse("value-sum", "Values at one cell add up beyond what a number can hold",
+                     "all modes", "an infinite sum",
+                     "Divide all values by a common unit.")  # fmt: skip
+    places.setflags(write=False)
+    values.setflags(write=False)
+    return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
 
 
 def _sorted_columns(columns: list[Coded]) -> list[Coded]:
@@ -88,8 +95,8 @@ def _combined(
                      "Remove them, or choose to sum them or keep the largest.")  # fmt: skip
     if repeated:
         how = "their amounts were added" if duplicates == "sum" else "the largest amount was kept"
-        findings.note(f"{repeated:,} of {len(keys):,} rows name a cell that another row "
-                      f"names too; {how}.")  # fmt: skip
+        findings.note(f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
+                      f"fills too; {how}.")  # fmt: skip
     if len(keys):
         reduce = np.add if duplicates == "sum" else np.maximum
         amounts = reduce.reduceat(amounts, first)

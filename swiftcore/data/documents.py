@@ -17,7 +17,7 @@ from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 # words of two letters or more, or the end of a sentence (a mark before a space, or a blank line)
 _TOKEN = re.compile(r"[^\W\d_]{2,}|[.!?]+[\"')\]]*\s|\n\s*\n")
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr st prof sen rep gen col lt jr sr inc ltd co corp vs no".split()
+    "mr mrs ms dr st prof sen rep gen col lt jr sr inc ltd co corp vs no".split()  # noqa: SIM905
 )
 # English words that only hold sentences together
 STOP_WORDS = frozenset(
@@ -25,24 +25,24 @@ STOP_WORDS = frozenset(
     about above across after afterwards again against ain all almost along already also although
     always am among amongst an and another any anybody anyone anything anyway anywhere are aren
     around as at away back be became because become becomes been before beforehand behind being
-    below beside besides between beyond both but by came can cannot come could couldn did didn do
-    does doesn doing don done down during each either else elsewhere enough etc even ever every
-    everybody everyone everything everywhere few for former formerly from further gave get gets
-    getting give given gives go goes going gone got had hadn has hasn have haven having he hence
-    her here hers herself him himself his how however if in indeed instead into is isn it its
-    itself just keep kept last latter least less lest let like likely ll made make makes many may
-    maybe me meanwhile might mine more moreover most mostly mr mrs ms much must mustn my myself
-    namely near nearly neither never nevertheless next no nobody none nor not nothing now nowhere
-    of off often oh on once one only onto or other others otherwise ought our ours ourselves out
-    over own per perhaps put quite rather re really said same saw say says see seem seemed seems
-    seen several shall shan she should shouldn since so some somebody somehow someone something
-    sometimes somewhere still such take taken than that the their theirs them themselves then
-    thence there thereby therefore these they thing things this those though through throughout
-    thru thus to together too took toward towards two under unless until up upon us use used very
-    via want was wasn way we well went were weren what whatever when whenever where whereas
-    wherever whether which while who whoever whole whom whose why will with within without won
-    would wouldn yes yet you your yours yourself yourselves ve
-    """.split()
+    below beside besides between beyond both but by came can cannot come could couldn did didn
+    do does doesn doing don done down during each either else elsewhere enough etc even ever
+    every everybody everyone everything everywhere few for former formerly from further gave get
+    gets getting give given gives go goes going gone got had hadn has hasn have haven having he
+    hence her here hers herself him himself his how however if in indeed instead into is isn it
+    its itself just keep kept last latter least less lest let like likely ll made make makes
+    many may maybe me meanwhile might mine more moreover most mostly mr mrs ms much must mustn
+    my myself namely near nearly neither never nevertheless next no nobody none nor not nothing
+    now nowhere of off often oh on once one only onto or other others otherwise ought our ours
+    ourselves out over own per perhaps put quite rather re really said same saw say says see
+    seem seemed seems seen several shall shan she should shouldn since so some somebody somehow
+    someone something sometimes somewhere still such take taken than that the their theirs them
+    themselves then thence there thereby therefore these they thing things this those though
+    through throughout thru thus to together too took toward towards two under unless until up
+    upon us use used very via want was wasn way we well went were weren what whatever when
+    whenever where whereas wherever whether which while who whoever whole whom whose why will
+    with within without won would wouldn yes yet you your yours yourself yourselves ve
+    """.split()  # noqa: SIM905
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from swiftcore.data.coded import Coded, days, numbers, pair
 from swiftcore.data.ehr_layouts import LAYOUTS, Deaths, EventTable, Layout, Names
 from swiftcore.data.events import Events, Records
+from swiftcore.data.feature_labels import by_usual_name, labelled
 from swiftcore.data.findings import Findings, refuse
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.source import Source
@@ -163,31 +163,16 @@ class ExportReader:
         if spec.name and (names := self.column(table, spec.name)) is not None:
             code, pairs = pair(code, names, names.name)
             if spec.usual_name:
-                code, pairs = _by_usual_name(code, pairs)
-            return self._labelled(code, pairs, ())
+                code, pairs = by_usual_name(code, pairs)
+            return labelled(code, pairs, ())
         if spec.names and spec.names.table in self.files:
             texts = self._looked_up(code, spec.names, system)
             pairs = [(c, t) for c, t in zip(code.labels, texts, strict=True)]
-            return self._labelled(code, pairs, system)
+            return labelled(code, pairs, system)
         if spec.names:
             self.findings.note(f"There is no table {spec.names.table.upper()}, so each {spec.mode} "
                                "shows its code instead of a name.")  # fmt: skip
-        return self._labelled(code, [(one, "") for one in code.labels], system)
-
-    def _labelled(
-        self, feature: Coded, pairs: list[tuple[str, str]], system: tuple[str, ...]
-    ) -> tuple[Coded, tuple[str, ...], tuple[str, ...]]:
-        """Name when it is unique, name and code when two codes share a name, else the code."""
-        versions = system or ("",) * len(pairs)
-        labels = [name or code for code, name in pairs]
-        for ending in ([f" [{code}]" if code and name else "" for code, name in pairs],
-                       [f" ({version})" if version else "" for version in versions],
-                       [f" #{place + 1}" for place in range(len(pairs))]):  # fmt: skip
-            shared = Counter(labels)
-            labels = [label + (end if shared[label] > 1 and label.strip() else "")
-                      for label, end in zip(labels, ending, strict=True)]  # fmt: skip
-        codes = tuple(code or name for code, name in pairs)
-        return Coded(feature.name, feature.codes, tuple(labels)), codes, system
+        return labelled(code, [(one, "") for one in code.labels], system)
 
     def _looked_up(self, code: Coded, names: Names, system: tuple[str, ...]) -> list[str]:
         table = self.table(names.table)
@@ -313,22 +298,6 @@ def read_export(
                      source.path.name, f"no table of {layout.title}",
                      "Choose the folder with the tables.")  # fmt: skip
     return ExportReader(source, layout, options, findings).records()
-
-
-def _by_usual_name(
-    feature: Coded, pairs: list[tuple[str, str]]
-) -> tuple[Coded, list[tuple[str, str]]]:
-    """One feature per code under its most frequent name; rows without a code keep their name."""
-    counts = np.bincount(feature.codes, minlength=len(pairs))
-    usual: dict[str, tuple[int, str]] = {}
-    for count, (code, name) in zip(counts.tolist(), pairs, strict=True):
-        if name.strip():
-            usual[code] = max(usual.get(code, (0, "")), (count, name))
-    chosen = [(c, usual.get(c, (0, ""))[1]) if c.strip() else (c, name) for c, name in pairs]
-    distinct = list(dict.fromkeys(chosen))
-    place = {both: index for index, both in enumerate(distinct)}
-    codes = np.array([place[both] for both in chosen], dtype=np.int64)[feature.codes]
-    return Coded(feature.name, codes, tuple(map(str, range(len(distinct))))), distinct
 
 
 def _signed(label: str) -> float:

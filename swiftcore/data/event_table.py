@@ -142,7 +142,10 @@ def read_cells(
     str
         Name of the outcome column.
     """
-    roles = guess_roles(table, options.columns, findings)
+    settings = dict(options.columns)
+    if options.outcome_column:
+        settings.setdefault("outcome", options.outcome_column)
+    roles = guess_roles(table, settings, findings)
     findings.mapping.update(roles.described())
     if not findings.problems and not (roles.features and roles.row):
         findings.problem("features-missing", "No column can serve as a feature", table.name,
@@ -170,7 +173,13 @@ def read_cells(
     outcome = _row_outcome(row, table, roles.outcome, findings) if roles.outcome else {}
     findings.stop_if_problems()
     _note_unused(table, roles, findings)
-    cells = Cells(row, tuple(features), amount)
+    if len(row.labels) == table.n_rows > 1:
+        findings.note(f"Every {roles.row} has one row only; a table of events has several.")
+    time = None
+    if roles.date:
+        time = days(table.coded(roles.date), table.name, options.date_order, findings)
+    findings.stop_if_problems()
+    cells = Cells(row, tuple(features), amount, time)
     return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
 
 

@@ -81,6 +81,7 @@ class Cells:
     row: Coded
     features: tuple[Coded, ...]
     amount: NDArray[np.float64]
+    time: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.amount)
@@ -88,7 +89,8 @@ class Cells:
     def take(self, chosen: NDArray[Any]) -> Cells:
         """The chosen cells, by position or by mask."""
         features = tuple(feature.take(chosen) for feature in self.features)
-        return Cells(self.row.take(chosen), features, self.amount[chosen])
+        time = None if self.time is None else self.time[chosen]
+        return Cells(self.row.take(chosen), features, self.amount[chosen], time)
 
 
 @dataclass(frozen=True, eq=False)

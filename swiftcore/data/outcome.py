@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.coded import FALSE_WORDS, TRUE_WORDS, Coded, days
-from swiftcore.data.events import Events, Records
+from swiftcore.data.events import Cells, Events, Records
 from swiftcore.data.findings import Findings, refuse
 from swiftcore.data.options import BuildOptions
+from swiftcore.errors import where_list
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ def take_outcome(
         "codes" if options.outcome_codes else "column" if options.outcome_column else "none"
     )
     if source == "none":
+        possible = [name for name, texts in records.traits.items() if _could_be(name, texts)]
+        if possible:
+            findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
+        if options.before_outcome or options.lookback_days:
+            findings.note("Without an outcome there is no 'before the outcome': all events count.")
         return records, None
     if source == "codes":
         records, outcome = _from_codes(records, options, findings)
@@ -57,7 +63,7 @@ def take_outcome(
         outcome = _from_death(records, options)
     else:
         outcome = _from_column(records, options, findings)
-    if options.before_outcome or options.lookback_days:
+    if _looks_back(outcome, options):
         events = tuple(_before(table, outcome, options, records.times_within_visit, findings)
                        for table in records.events)  # fmt: skip
         records = replace(records, events=events)
@@ -65,6 +71,56 @@ def take_outcome(
         findings.note("Events after the outcome are used too; 'only events before the outcome' "
                       "is the safer choice for prediction.")  # fmt: skip
     return records, outcome
+
+
+def _could_be(name: str, texts: Mapping[str, str]) -> bool:
+    """Whether a patients' column holds a few classes rather than ids, dates or measurements."""
+    filled = [text for text in texts.values() if text.strip()]
+    return 2 <= len(set(filled)) <= min(10, len(filled) - 1) and not name.lower().endswith("date")
+
+
+def take_cell_outcome(
+    cells: Cells, column: Outcome | None, options: BuildOptions, findings: Findings
+) -> tuple[Cells, Outcome | None]:
+    """The same for one long table, whose rows name all features at once.
+
+    Parameters
+    ----------
+    column : Outcome or None
+        The outcome by the table's own outcome column, used unless codes are given.
+    """
+    where = " and ".join(feature.name for feature in cells.features)
+    outcome = None if options.outcome == "none" else column
+    if options.outcome == "death":
+        raise refuse("death-missing", "The table does not say who died", where, "one long table",
+                     "Name the outcome column, or give the outcome's codes.")  # fmt: skip
+    if options.outcome == "codes" or (options.outcome_codes and not options.outcome):
+        hit = np.zeros(len(cells), dtype=bool)
+        for feature in cells.features:
+            meant = matches(feature.labels, feature.labels, options.outcome_codes)
+            hit |= feature.marked(meant)
+        happened = _first_days(cells.row, cells.time, hit)
+        everyone = [cells.row.labels[code] for code in np.unique(cells.row.codes)]
+        outcome = _coded_outcome(happened, everyone, options)
+        if not options.keep_outcome_codes:
+            findings.leave_out("rows that are the outcome itself", int(hit.sum()), where)
+            cells = cells.take(~hit)
+    if outcome is not None and _looks_back(outcome, options):
+        if cells.time is None:
+            raise refuse("date-missing", "Events cannot be placed before the outcome", where,
+                         "no date column",
+                         "Name the date column, or use all events.")  # fmt: skip
+        cells = cells.take(_lies_before(cells.row, cells.time, outcome, options, findings, where))
+    return cells, outcome
+
+
+def _looks_back(outcome: Outcome, options: BuildOptions) -> bool:
+    wanted = options.before_outcome or options.lookback_days > 0
+    if wanted and not outcome.day:
+        raise refuse("outcome-undated", "The outcome has no dates", outcome.name,
+                     "no day on which it happened",
+                     "Use all events, or give the dates of the outcome.")  # fmt: skip
+    return wanted
 
 
 def matches(codes: Sequence[str], labels: Sequence[str], wanted: Sequence[str]) -> list[bool]:
@@ -100,31 +156,42 @@ def _from_codes(
             if any(matches(table.codes, table.feature.labels, [wanted])):
                 unmatched.discard(wanted)
         hit = table.feature.marked(meant)
-        _first_days(table, hit, happened)
+        for who, day in _first_days(table.subject, table.time, hit).items():
+            happened[who] = float(np.fmin(happened.get(who, np.nan), day))
         if not options.keep_outcome_codes and hit.any():
             names = sorted({table.feature.labels[code] for code in table.feature.codes[hit]})
             findings.leave_out(f"events that are the outcome itself ({_few(names)})",
                                int(hit.sum()), table.name)  # fmt: skip
             table = table.take(~hit)
         events.append(table)
+    outcome = _coded_outcome(happened, sorted(everyone), options)
+    if unmatched:
+        findings.note(f"No event is coded {_few(sorted(unmatched))}.")
+    return replace(records, events=tuple(events)), outcome
+
+
+def _coded_outcome(
+    happened: Mapping[str, float], everyone: Sequence[str], options: BuildOptions
+) -> Outcome:
     if not happened:
         raise refuse("outcome-absent", "Nobody has the outcome", "all event tables",
                      f"no event coded {_few(list(options.outcome_codes))}",
                      "Check the codes; a star at the end takes all that begin so.")  # fmt: skip
-    if unmatched:
-        findings.note(f"No event is coded {_few(sorted(unmatched))}.")
-    name = options.outcome_name or _few(list(options.outcome_codes))
     dated = {who: day for who, day in happened.items() if not np.isnan(day)}
-    of = {who: int(who in happened) for who in everyone}
-    return replace(records, events=tuple(events)), Outcome(name, of, dated)
+    of: dict[str, int | str] = {who: int(who in happened) for who in everyone}
+    return Outcome(options.outcome_name or _few(list(options.outcome_codes)), of, dated)
 
 
-def _first_days(table: Events, hit: NDArray[np.bool_], happened: dict[str, float]) -> None:
-    """Note for every subject with the outcome the first day of it, NaN when undated."""
-    times = np.full(len(table), np.nan) if table.time is None else table.time
-    for code, day in zip(table.subject.codes[hit], times[hit], strict=True):
-        who = table.subject.labels[code]
-        happened[who] = float(np.fmin(happened.get(who, np.nan), day))
+def _first_days(
+    subject: Coded, time: NDArray[np.float64] | None, hit: NDArray[np.bool_]
+) -> dict[str, float]:
+    """For every subject with the outcome the first day of it, NaN when undated."""
+    found: dict[str, float] = {}
+    times = np.full(len(subject), np.nan) if time is None else time
+    for code, day in zip(subject.codes[hit], times[hit], strict=True):
+        who = subject.labels[code]
+        found[who] = float(np.fmin(found.get(who, np.nan), day))
+    return found
 
 
 def _from_death(records: Records, options: BuildOptions) -> Outcome:
@@ -185,29 +252,37 @@ def as_classes(texts: Mapping[str, str]) -> dict[str, int | str]:
 def _before(
     table: Events, outcome: Outcome, options: BuildOptions, within_visit: bool, findings: Findings
 ) -> Events:
-    """Events before the outcome; those who never had it keep the time before their last event."""
     if table.time is None or within_visit:
         raise refuse("date-missing", "Events cannot be placed before the outcome", table.name,
                      "no dates that compare over a patient's life" if within_visit
                      else "no date column", "Name the date column, or use all events.")  # fmt: skip
-    last = np.full(len(table.subject.labels), -np.inf)
-    np.fmax.at(last, table.subject.codes, table.time)
-    end = np.array([outcome.day.get(who, np.nan) for who in table.subject.labels])
-    affected = np.array([outcome.of.get(who, 0) == 1 for who in table.subject.labels])
+    keep = _lies_before(table.subject, table.time, outcome, options, findings, table.name)
+    return table.take(keep)
+
+
+def _lies_before(
+    subject: Coded, time: NDArray[np.float64], outcome: Outcome, options: BuildOptions,
+    findings: Findings, where: str,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Events before the outcome; those who never had it keep the time before their last event."""
+    last = np.full(len(subject.labels), -np.inf)
+    np.fmax.at(last, subject.codes, time)
+    end = np.array([outcome.day.get(who, np.nan) for who in subject.labels])
+    affected = np.array([outcome.of.get(who, 0) == 1 for who in subject.labels])
     unknown = affected & np.isnan(end)
     limit = np.where(np.isnan(end), np.where(unknown, -np.inf, np.nextafter(last, np.inf)), end)
-    when, stop = table.time, limit[table.subject.codes]
-    undated = np.isnan(when)
-    late = ~undated & (when >= stop)
-    findings.leave_out("events without a date", int(undated.sum()), table.name)
-    findings.leave_out("events at or after the outcome", int(late.sum()), table.name)
+    stop = limit[subject.codes]
+    undated = np.isnan(time)
+    late = ~undated & (time >= stop)
+    findings.leave_out("events without a date", int(undated.sum()), where)
+    findings.leave_out("events at or after the outcome", int(late.sum()), where)
     keep = ~undated & ~late
     if options.lookback_days:
-        early = keep & (when < stop - options.lookback_days)
+        early = keep & (time < stop - options.lookback_days)
         findings.leave_out(f"events more than {options.lookback_days:g} days before the outcome "
-                           "or the last event", int(early.sum()), table.name)  # fmt: skip
+                           "or the last event", int(early.sum()), where)  # fmt: skip
         keep &= ~early
-    return table.take(keep)
+    return keep
 
 
 def _few(names: Sequence[str], shown: int = 3) -> str:

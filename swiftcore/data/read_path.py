@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swiftcore.data.array_file import read_arrays
-from swiftcore.data.build_tensor import build_tensor, cell_values
+from swiftcore.data.assemble import Built, from_long_table, from_records
+from swiftcore.data.build_tensor import cell_values
 from swiftcore.data.bundle import bundle_from_bytes
-from swiftcore.data.code_groups import CodeMap, ccs, map_from_rows, regroup
 from swiftcore.data.coordinates_npz import tensor_from_arrays
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.documents import choose_words, cooccurrence_tensor, read_corpus
@@ -26,11 +24,9 @@ from swiftcore.data.event_table import (
     read_cells,
     read_tables,
 )
-from swiftcore.data.events import Cells, Records
 from swiftcore.data.findings import Findings, refuse
-from swiftcore.data.join import by_visit, join_events
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.outcome import as_classes, matches, take_outcome
+from swiftcore.data.outcome import Outcome, as_classes
 from swiftcore.data.sniff import KINDS, category_files, sniff, table_files, tensor_file
 from swiftcore.data.source import Budget, Source
 from swiftcore.data.summary import summarize
@@ -39,18 +35,6 @@ from swiftcore.data.text_table import TextTable, read_text_table
 from swiftcore.data.tns import map_axis, read_map, read_tns
 from swiftcore.errors import InvalidData
 from swiftcore.tensor.sparse_tensor import SparseTensor
-
-
-@dataclass(frozen=True, eq=False)
-class Built:
-    """What a reader made: the tensor, and what belongs to its rows."""
-
-    tensor: SparseTensor
-    outcome: NDArray[Any] | None = None
-    outcome_name: str = ""
-    row_groups: tuple[str, ...] = ()
-    word_counts: Any = None
-    words: tuple[str, ...] = ()
 
 
 def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
@@ -66,7 +50,11 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     if kind == "bundle":
         name = source.names[0]
         dataset = bundle_from_bytes(source.read(name), name, source.budget)
-        return replace(dataset, name=options.name or dataset.name)
+        findings.tables[name] = dataset.tensor.n_entries
+        summary = dataset.summary or summarize(
+            dataset.tensor, dataset.outcome, dataset.outcome_name, findings
+        )
+        return replace(dataset, name=options.name or dataset.name, summary=summary)
     built = READERS[kind](source, options, findings)
     findings.stop_if_problems()
     if not built.tensor.n_entries:
@@ -74,7 +62,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
                      "Give at least one value above 0.")  # fmt: skip
     summary = summarize(built.tensor, built.outcome, built.outcome_name, findings)
     name = options.name or _stem(path)
-    origin = _origin(path, kind, options)
+    origin = _origin(path, findings.kind, options)
     return Dataset(name, built.tensor, built.outcome, built.outcome_name, origin, summary,
                    built.word_counts, built.words, built.row_groups)  # fmt: skip
 
@@ -85,7 +73,7 @@ def _stem(path: Path) -> str:
 
 def _origin(path: Path, kind: str, options: BuildOptions) -> str:
     steps = [f"{KINDS[kind]} '{path.name}'"]
-    if kind not in ("table", "documents", "tns", "npz"):
+    if kind not in ("table", "document-table", "documents", "tns", "npz"):
         near = f"within {options.window_days:g} days"
         steps.append(f"joined {near if options.join == 'window' else f'per {options.join}'}")
     if options.code_groups:
@@ -102,12 +90,13 @@ def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Bu
     columns = document_columns(table, options, findings)
     if columns:
         text, label = columns
+        findings.kind = "document-table"
         texts = table.texts(text)
         labels = table.texts(label) if label else []
         return _from_texts(_document_names(table), texts, labels, options, findings)
     cells, outcome, name = read_cells(table, options, findings)
-    return _finished(cells, as_classes(outcome) if name else None, options.outcome_name or name,
-                     options, findings)  # fmt: skip
+    column = Outcome(options.outcome_name or name, as_classes(outcome), {}) if name else None
+    return from_long_table(cells, column, options, findings)
 
 
 def _document_names(table: TextTable) -> list[str]:
@@ -139,112 +128,18 @@ def _read_tables(source: Source, options: BuildOptions, findings: Findings) -> B
         except InvalidData as error:
             findings.problems.extend(error.problems)
     findings.stop_if_problems()
-    return _from_records(read_tables(tables, options, findings), options, findings)
+    return from_records(read_tables(tables, options, findings), options, findings)
 
 
 def _read_export(source: Source, options: BuildOptions, findings: Findings) -> Built:
     layout = next(one for one in LAYOUTS if one.kind == findings.kind)
-    return _from_records(read_export(source, layout, options, findings), options, findings)
+    return from_records(read_export(source, layout, options, findings), options, findings)
 
 
 def _table(
     source: Source, file: str, options: BuildOptions, findings: Findings
 ) -> TextTable:  # fmt: skip
     return read_text_table(source.read(file), file, options, source.budget, findings)
-
-
-def _from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
-    """Outcome, groups, dropped codes, join, tensor."""
-    grouped = bool(options.code_groups or options.medication_groups)
-    try:
-        records, outcome = take_outcome(records, options, findings)
-        records = _regrouped(records, options, findings) if grouped else records
-    except InvalidData as error:
-        if not (grouped and error.problems[0].code == "outcome-absent"):
-            raise
-        records = _regrouped(records, options, findings)  # the outcome may name a group
-        records, outcome = take_outcome(records, options, findings)
-    records = _without_codes(records, options.drop_codes, findings)
-    owners: dict[str, str] = {}
-    if options.rows == "visit":
-        moved = [by_visit(table) for table in records.events]
-        records = replace(records, events=tuple(table for table, _ in moved))
-        owners = {visit: who for _, some in moved for visit, who in some.items()}
-    cells = join_events(records.events, options.join, options.window_days, findings,
-                        within_visit=records.times_within_visit)  # fmt: skip
-    classes = None
-    if outcome is not None:
-        classes = dict(outcome.of)
-        if owners:
-            findings.note("The outcome is that of the patient, the same for all visits.")
-            classes = {v: outcome.of[who] for v, who in owners.items() if who in outcome.of}
-    name = outcome.name if outcome else ""
-    return _finished(cells, classes, name, options, findings, owners)
-
-
-def _finished(
-    cells: Cells, classes: dict[str, int | str] | None, outcome_name: str,
-    options: BuildOptions, findings: Findings, owners: dict[str, str] | None = None,
-) -> Built:  # fmt: skip
-    """The tensor of the cells whose rows have an outcome (all rows when there is none)."""
-    if classes is not None:
-        known = [label in classes for label in cells.row.labels]
-        used = np.unique(cells.row.codes)
-        lost = sum(not known[code] for code in used)
-        findings.leave_out("rows without an outcome", lost, cells.row.name)
-        cells = cells.take(cells.row.marked(known))
-    if not len(cells):
-        raise refuse("nothing-left", "No event is left to build a tensor from", "all tables",
-                     "0 events",
-                     "Check the columns, the outcome and what was left out.")  # fmt: skip
-    tensor = build_tensor(cells, options, findings)
-    rows = tensor.modes[0].labels
-    outcome = None if classes is None else _outcome_array([classes[row] for row in rows])
-    if outcome is not None and len(np.unique(outcome)) < 2:
-        raise refuse("outcome-one-class", "All rows have the same outcome", outcome_name,
-                     f"only '{outcome[0]}'",
-                     "Choose another outcome, or allow events after it.")  # fmt: skip
-    groups = tuple(owners[row] for row in rows) if owners else ()
-    return Built(tensor, outcome, outcome_name if outcome is not None else "", groups)
-
-
-def _outcome_array(values: list[int | str]) -> NDArray[Any]:
-    flags = all(isinstance(value, int) for value in values)
-    return np.array(values, dtype=bool) if flags else np.array([str(v) for v in values])
-
-
-def _regrouped(records: Records, options: BuildOptions, findings: Findings) -> Records:
-    """Diagnoses are the first table of events, medications the second."""
-    events = list(records.events)
-    for place, setting in enumerate((options.code_groups, options.medication_groups)):
-        if setting and place < len(events):
-            codes = ccs() if setting == "ccs" else _user_map(Path(setting), options)
-            events[place] = regroup(events[place], codes, findings)
-    return replace(records, events=tuple(events))
-
-
-def _user_map(path: Path, options: BuildOptions) -> CodeMap:
-    """A map file: columns code, group and name by these names, else the first two or three."""
-    source = Source(path, Budget(options.limits))
-    table = _table(source, source.names[0], options, Findings())
-    lower = {column.lower(): column for column in table.columns}
-    named = [lower[one] for one in ("code", "group", "name") if one in lower]
-    chosen = named if named[:2] and {"code", "group"} <= set(lower) else list(table.columns[:3])
-    if len(chosen) < 2:
-        raise refuse("map-columns", "The map needs two columns", path.name,
-                     f"{len(table.columns)} column",
-                     "Give the columns code and group.")  # fmt: skip
-    columns = [table.texts(column) for column in chosen]
-    return map_from_rows([list(row) for row in zip(*columns, strict=True)], path.name)
-
-
-def _without_codes(records: Records, codes: tuple[str, ...], findings: Findings) -> Records:
-    events = []
-    for table in records.events:
-        hit = table.feature.marked(matches(table.codes, table.feature.labels, codes))
-        findings.leave_out("events with a code to be dropped", int(hit.sum()), table.name)
-        events.append(table.take(~hit) if hit.any() else table)
-    return replace(records, events=tuple(events)) if codes else records
 
 
 def _read_documents(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -322,6 +217,7 @@ Reader = Callable[[Source, BuildOptions, Findings], Built]
 READERS: dict[str, Reader] = {
     "table": _read_table,
     "tables": _read_tables,
+    "document-table": _read_table,
     "documents": _read_documents,
     "tns": _read_tns,
     "npz": _read_npz,

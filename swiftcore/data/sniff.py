@@ -18,6 +18,7 @@ from swiftcore.errors import InvalidData, where_list
 KINDS: dict[str, str] = {
     "table": "one table of events",
     "tables": "several tables of events",
+    "document-table": "a table of documents",
     "documents": "documents in folders by category",
     "tns": "a FROSTT tensor",
     "npz": "a coordinate tensor",

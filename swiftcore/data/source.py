@@ -138,15 +138,19 @@ class Source:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise refuse("zip-damaged", "The zip archive cannot be read", self.path.name,
                          str(error), "Make the archive again.") from error  # fmt: skip
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
         self._check_entries(len(entries))
         check_entries(archive, entries, self.path.name)
         self.budget.check_announced(sum(entry.file_size for entry in entries), self.path.name)
         for entry in entries:
             name = PurePosixPath(entry.filename.replace("\\", "/"))
             hidden = name.name.startswith(".") or "__MACOSX" in name.parts
+            label = str(name)
+            if label in self._readers:
+                raise refuse("zip-twice", "Two entries of the archive have the same name",
+                             self.path.name, f"'{label[:60]}' twice",
+                             "Make the archive again with each file once.")  # fmt: skip
             if not hidden:
-                label = str(name)
                 self._sizes[label] = entry.file_size
                 self._readers[label] = lambda entry=entry: _zip_pieces(archive, entry)  # type: ignore[misc]
         if not self._readers:

@@ -91,7 +91,8 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
         rows = arrow_csv.read_csv(
             pa.BufferReader(body),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, block_size=LONGEST_LINE, column_names=list(columns)
+                use_threads=False, block_size=min(LONGEST_LINE, len(body)),
+                column_names=list(columns),
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, quote_char='"' if quoted else False,

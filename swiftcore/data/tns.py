@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,12 @@ from swiftcore.errors import InvalidData, where_list
 from swiftcore.tensor.sparse_tensor import LARGEST_MODE, Mode, SparseTensor
 
 MOST_MODES = 16
+# values to the last bit: from pandas 3.1 on the default, and asking for it is deprecated
+_EXACT: dict[str, Any] = (
+    {}
+    if tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)
+    else {"float_precision": "round_trip"}
+)
 MOST_LABELS = 50_000_000
 _MAP = re.compile(r"mode[-_ ]?(\d+)", re.IGNORECASE)
 
@@ -77,7 +84,7 @@ def _parse(text: bytes, name: str) -> Entries:
     try:
         table = pd.read_csv(io.BytesIO(body), sep=r"\s+", comment="#", header=None,
                             dtype=np.float64, keep_default_na=False, na_values=[],
-                            engine="c").to_numpy()  # fmt: skip
+                            engine="c", **_EXACT).to_numpy()  # fmt: skip
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         raise _located(text, start, name) from error
     if table.shape[1] < 3 or not np.isfinite(table).all() or table.shape[1] > MOST_MODES + 1:

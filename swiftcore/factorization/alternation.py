@@ -118,9 +118,10 @@ def alternate(
     trial = best.step
     while not stop and len(diary.history) <= schedule.max_iterations:
         point = _look(sweeper, states, trial, free_modes)
-        if point.value.objective > best.value.objective >= point.value.objective - point.value.gap:
-            # The plans, not the factors, may be to blame: bring them up to date and look again.
-            point = _look(sweeper, states, trial, free_modes, settle=True)
+        for _ in range(MOST_SETTLING_SWEEPS):
+            if not _in_doubt(point.value, best.value.objective):
+                break
+            point = _look(sweeper, states, trial, free_modes)
         change = best.value.objective - point.value.objective
         if not change >= 0:
             stop = diary.note(best.value, accepted=False)
@@ -140,6 +141,11 @@ def alternate(
         best, earlier = point, point.step
     outcome = FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT
     return FitResult(best.factors, tuple(diary.history), outcome)
+
+
+def _in_doubt(value: TransportValue, best: float) -> bool:
+    """Worse than the best, but perhaps only because the plans are not up to date yet."""
+    return value.objective > best >= value.objective - value.gap
 
 
 def _look(

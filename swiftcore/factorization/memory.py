@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from swiftcore.errors import NotEnoughMemory, Problem
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.columns import BLOCK
-from swiftcore.transport.kernel import LARGEST_EXPONENT, tile_width
+from swiftcore.transport.columns import BLOCK, TILE
+from swiftcore.transport.kernel import LARGEST_EXPONENT
 from swiftcore.transport.problem import TransportSettings
 
 GIGABYTE = 1e9
@@ -57,7 +57,7 @@ def estimate_memory(
             continue
         sharp = settings.sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT
         kernels += item * size * size
-        block = max(block, BLOCK * (size if sharp else tile_width(size)) * item)
+        block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
     n = tensor.n_modes
     # Per entry and mode: unfolding 12, log value 8, log scaling 8, scaling, K'u; sorting
     # and the columns' places and sums, at worst one column per entry.

@@ -23,7 +23,8 @@ from numba import njit
 from swiftcore.transport.elementary import COMPILED, exp, log
 
 LARGEST_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
-BLOCK = 256  # columns worked on at a time: model block and kernel tile share the L2 cache
+BLOCK = 128  # columns worked on at a time
+TILE = 256  # rows worked on at a time: block, tile and the kernel rows they share fit the L2 cache
 
 
 @njit(**COMPILED)
@@ -49,16 +50,14 @@ def _khatri_rao(first: int, n: int, places: Any, stacked: Any,
 
 
 @njit(**COMPILED)
-def _gather(first: int, n: int, places: Any, stacked: Any, own: Any,
-            q: Any, products: Any, scales: Any, peaks: Any,
-            own_sum: Any, other_sums: Any, other_shift: Any) -> None:  # fmt: skip
-    """Add a block's share of the factor update's numerators: Q' KR, and (Q A) * the rest."""
+def _scatter(first: int, n: int, places: Any, stacked: Any, back: Any, scales: Any,
+             other_sums: Any, other_shift: Any) -> None:  # fmt: skip
+    """Add (Q A) * the other factors' rows to the numerators of the other modes."""
     rank = stacked.shape[1]
-    back = np.dot(q[:n], own)
-    term = np.empty(rank, own.dtype)
+    term = np.empty(rank, stacked.dtype)
     for b in range(n):
         j = first + b
-        scale = own.dtype.type(scales[b])
+        scale = stacked.dtype.type(scales[b])
         for o in range(places.shape[1]):
             for r in range(rank):
                 term[r] = scale * back[b, r]
@@ -70,40 +69,78 @@ def _gather(first: int, n: int, places: Any, stacked: Any, own: Any,
             target = other_sums[places[j, o] + other_shift[o]]
             for r in range(rank):
                 target[r] += term[r]
-        weight = own.dtype.type(scales[b] * peaks[b])
-        for r in range(rank):
-            products[b, r] *= weight
-    share = np.dot(q[:n].T, products[:n])
-    for i in range(share.shape[0]):
-        for r in range(rank):
-            own_sum[i, r] += share[i, r]
 
 
 @njit(**COMPILED)
-def _ratio_to(first: int, n: int, places: Any, moved: Any, own_moved: Any,
-              q: Any, products: Any, peaks: Any, scales: Any) -> None:  # fmt: skip
-    """Turn Delta (with its scale) into Delta / x^ for factors that moved since it was solved."""
-    tiny = np.finfo(q.dtype).tiny
+def _weigh(n: int, products: Any, scales: Any, peaks: Any, weighted: Any) -> None:
+    """The Khatri-Rao rows times their columns' true scales."""
     for b in range(n):
-        scales[b] *= peaks[b]
-    _khatri_rao(first, n, places, moved, products, peaks)
-    model = np.dot(products[:n], own_moved.T)
-    for b in range(n):
-        scales[b] = scales[b] / peaks[b] if peaks[b] > 0 else 0.0
-        for i in range(model.shape[1]):
-            q[b, i] = q[b, i] / model[b, i] if model[b, i] > tiny else q.dtype.type(0)
+        weight = products.dtype.type(scales[b] * peaks[b])
+        for r in range(products.shape[1]):
+            weighted[b, r] = weight * products[b, r]
 
 
 @njit(**COMPILED)
-def _kernel_times(rows: Any, start: int, stop: int, v: Any, kernel: Any, kv: Any) -> None:
-    """kv = K v, a sum over the column's support."""
-    weight, k_row = v[start], kernel[rows[start]]
-    for i in range(len(kv)):
-        kv[i] = weight * k_row[i]
-    for p in range(start + 1, stop):
-        weight, k_row = v[p], kernel[rows[p]]
-        for i in range(len(kv)):
-            kv[i] += weight * k_row[i]
+def _add_to(total: Any, part: Any) -> None:
+    for i in range(part.shape[0]):
+        for r in range(part.shape[1]):
+            total[i, r] += part[i, r]
+
+
+@njit(**COMPILED)
+def _divide(q: Any, model: Any) -> None:
+    """q / model in place, 0 where the model is 0."""
+    tiny, zero = np.finfo(q.dtype).tiny, q.dtype.type(0)
+    for b in range(q.shape[0]):
+        for i in range(q.shape[1]):
+            q[b, i] = q[b, i] / model[b, i] if model[b, i] > tiny else zero
+
+
+@njit(**COMPILED)
+def _kernel_times(rows: Any, start: int, stop: int, v: Any, kernel: Any, low: int,
+                  kv: Any) -> None:  # fmt: skip
+    """kv = K v for rows low, low + 1, ...: a sum over the column's support, four at a time."""
+    width = len(kv)
+    for i in range(width):
+        kv[i] = 0
+    p = start
+    while p + 4 <= stop:
+        k0, k1 = kernel[rows[p], low : low + width], kernel[rows[p + 1], low : low + width]
+        k2, k3 = kernel[rows[p + 2], low : low + width], kernel[rows[p + 3], low : low + width]
+        v0, v1, v2, v3 = v[p], v[p + 1], v[p + 2], v[p + 3]
+        for i in range(width):
+            kv[i] += (v0 * k0[i] + v1 * k1[i]) + (v2 * k2[i] + v3 * k3[i])
+        p += 4
+    while p < stop:
+        k0, v0 = kernel[rows[p], low : low + width], v[p]
+        for i in range(width):
+            kv[i] += v0 * k0[i]
+        p += 1
+
+
+@njit(**COMPILED)
+def _kernel_transposed_times(rows: Any, start: int, stop: int, kernel: Any, low: int, u: Any,
+                             ktu: Any) -> None:  # fmt: skip
+    """Add the part of K'u on the support that rows low, low + 1, ... give, four at a time."""
+    width, p = len(u), start
+    zero = u.dtype.type(0)
+    while p + 4 <= stop:
+        k0, k1 = kernel[rows[p], low : low + width], kernel[rows[p + 1], low : low + width]
+        k2, k3 = kernel[rows[p + 2], low : low + width], kernel[rows[p + 3], low : low + width]
+        t0, t1, t2, t3 = zero, zero, zero, zero
+        for i in range(width):
+            t0 += k0[i] * u[i]
+            t1 += k1[i] * u[i]
+            t2 += k2[i] * u[i]
+            t3 += k3[i] * u[i]
+        ktu[p] += t0
+        ktu[p + 1] += t1
+        ktu[p + 2] += t2
+        ktu[p + 3] += t3
+        p += 4
+    while p < stop:
+        ktu[p] += _dot(kernel[rows[p], low : low + width], u)
+        p += 1
 
 
 @njit(**COMPILED)
@@ -136,49 +173,75 @@ def _dot(left: Any, right: Any) -> Any:
 
 
 @njit(**COMPILED)
-def sweep_tile(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
-               kernel: Any, stacked: Any, own: Any, moved: Any, own_moved: Any,
-               relaxation: float, offset: float, gather: bool, fresh: bool,
-               own_sum: Any, other_sums: Any, other_shift: Any,
-               ktu: Any, column_sums: Any) -> None:  # fmt: skip
-    """Half a sweep of the columns, for the rows of one kernel tile.
+def sweep_columns(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
+                  kernel: Any, stacked: Any, own: Any, moved: Any, own_moved: Any,
+                  relaxation: float, offset: float, gather: bool, fresh: bool,
+                  own_sum: Any, other_sums: Any, other_shift: Any,
+                  ktu: Any, column_sums: Any) -> None:  # fmt: skip
+    """Half a sweep of a range of columns, block by block, and within it tile by tile of rows.
 
-    ``kernel`` is (rows of the mode x rows of the tile). Written out, per column:
-    ``ktu`` (on its support), ``column_sums`` = kappa, mass of Delta, <log u, Delta>.
-    With ``gather`` the numerators of the factor update are added to ``own_sum`` and
-    ``other_sums``; unless ``fresh``, for factors ``moved`` that differ from ``stacked``.
+    Written: ``ktu`` on the support (zeros before), ``column_sums`` = kappa, mass of Delta,
+    <log u, Delta>. With ``gather`` the numerators of the factor update are added to
+    ``own_sum`` and ``other_sums``; unless ``fresh``, for factors ``moved`` since.
     """
     real = own.dtype.type
-    tile, rank = own.shape
-    phi = real(relaxation)
-    products = np.empty((BLOCK, rank), own.dtype)
-    x = np.empty((BLOCK, tile), own.dtype)
-    kv, u = np.empty(tile, own.dtype), np.empty(tile, own.dtype)
-    peaks, scales = np.empty(BLOCK), np.empty(BLOCK)
+    n_rows, rank = own.shape
+    phi, width = real(relaxation), min(TILE, n_rows)
+    products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
+    now, back = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
+    tile = np.empty(BLOCK * width, own.dtype)
+    kv, u = np.empty(width, own.dtype), np.empty(width, own.dtype)
+    peaks, scales, peaks_now = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for first in range(0, len(places), BLOCK):
         n = min(BLOCK, len(places) - first)
         _khatri_rao(first, n, places, stacked, products, peaks)
-        np.dot(products[:n], own.T, x[:n])
-        for b in range(n):
-            j = first + b
-            start, stop = starts[j], starts[j + 1]
-            kappa = (np.log(peaks[b]) if peaks[b] > 0 else 0.0) - shift[j] + offset
-            _kernel_times(rows, start, stop, v, kernel, kv)
-            mass, moment = _scale_rows(x[b], kv, phi, fresh, u)
-            for p in range(start, stop):
-                ktu[p] = _dot(kernel[rows[p]], u)
-            scale = np.exp(-(1.0 - relaxation) * kappa) if peaks[b] > 0 else 0.0
-            scales[b] = scale
-            column_sums[first + b, 0] = kappa
-            column_sums[first + b, 1] = scale * peaks[b] * mass
-            column_sums[first + b, 2] = scale * peaks[b] * relaxation * (moment + kappa * mass)
-        if gather and fresh:
-            _gather(first, n, places, stacked, own, x, products, scales, peaks,
-                    own_sum, other_sums, other_shift)  # fmt: skip
-        elif gather:
-            _ratio_to(first, n, places, moved, own_moved, x, products, peaks, scales)
-            _gather(first, n, places, moved, own_moved, x, products, scales, peaks,
-                    own_sum, other_sums, other_shift)  # fmt: skip
+        _note_scales(first, n, peaks, shift, relaxation, offset, scales, column_sums)
+        _weigh(n, products, scales, peaks, weighted)
+        if gather and not fresh:
+            _khatri_rao(first, n, places, moved, now, peaks_now)
+            for b in range(n):
+                scales[b] *= peaks[b] / peaks_now[b] if peaks_now[b] > 0 else 0.0
+            _weigh(n, now, scales, peaks_now, weighted)
+        back[:] = 0
+        for low in range(0, n_rows, width):
+            high = min(low + width, n_rows)
+            x = tile[: n * (high - low)].reshape((n, high - low))
+            np.dot(products[:n], own[low:high].T, x)
+            for b in range(n):
+                j = first + b
+                kv_here, u_here = kv[: high - low], u[: high - low]
+                _kernel_times(rows, starts[j], starts[j + 1], v, kernel, low, kv_here)
+                mass, moment = _scale_rows(x[b], kv_here, phi, fresh, u_here)
+                _kernel_transposed_times(rows, starts[j], starts[j + 1], kernel, low, u_here, ktu)
+                column_sums[j, 1] += mass
+                column_sums[j, 2] += moment
+            if gather:
+                here = own[low:high]
+                if not fresh:
+                    here = own_moved[low:high]
+                    _divide(x, np.dot(now[:n], here.T))
+                _add_to(back, np.dot(x, here))
+                _add_to(own_sum[low:high], np.dot(x.T, weighted[:n]))
+        if gather:
+            _scatter(first, n, places, moved, back, scales, other_sums, other_shift)
+    for j in range(len(places)):
+        kappa, true = column_sums[j, 0], column_sums[j, 3]
+        column_sums[j, 2] = true * relaxation * (column_sums[j, 2] + kappa * column_sums[j, 1])
+        column_sums[j, 1] *= true
+
+
+@njit(**COMPILED)
+def _note_scales(first: int, n: int, peaks: Any, shift: Any, relaxation: float, offset: float,
+                 scales: Any, column_sums: Any) -> None:  # fmt: skip
+    """Per column: kappa, and what turns the scaled Q (in ``scales``) and Delta into the true."""
+    for b in range(n):
+        alive = peaks[b] > 0
+        kappa = (np.log(peaks[b]) if alive else 0.0) - shift[first + b] + offset
+        scales[b] = np.exp(-(1.0 - relaxation) * kappa) if alive else 0.0
+        column_sums[first + b, 0] = kappa
+        column_sums[first + b, 1] = 0.0
+        column_sums[first + b, 2] = 0.0
+        column_sums[first + b, 3] = scales[b] * peaks[b]
 
 
 @njit(**COMPILED)
@@ -349,10 +412,10 @@ def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: An
     Every column is brought to ``tolerance`` here; ``h`` is changed in place.
     """
     n_rows, rank = own.shape
-    products = np.empty((BLOCK, rank), own.dtype)
+    products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
     x = np.empty((BLOCK, n_rows), own.dtype)
     q, log_model = np.empty(n_rows, own.dtype), np.empty(n_rows)
-    peaks, scales = np.empty(BLOCK), np.ones(BLOCK)
+    peaks, ones = np.empty(BLOCK), np.ones(BLOCK)
     for first in range(0, len(places), BLOCK):
         n = min(BLOCK, len(places) - first)
         _khatri_rao(first, n, places, stacked, products, peaks)
@@ -360,7 +423,6 @@ def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: An
         for b in range(n):
             j = first + b
             part = slice(starts[j], starts[j + 1])
-            scales[b] = 1.0 / peaks[b] if peaks[b] > 0 else 0.0
             mass = 0.0
             for i in range(n_rows):
                 x[b, i] *= own.dtype.type(peaks[b])
@@ -377,14 +439,16 @@ def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: An
                           tolerance, turns, h[part], q, column_sums[j])  # fmt: skip
             for i in range(n_rows):
                 x[b, i] = q[i] if fresh else q[i] * x[b, i]
-        if gather and fresh:
-            scales[:] = 1.0
-            _gather(first, n, places, stacked, own, x, products, scales, peaks,
-                    own_sum, other_sums, other_shift)  # fmt: skip
-        elif gather:
-            _ratio_to(first, n, places, moved, own_moved, x, products, peaks, scales)
-            _gather(first, n, places, moved, own_moved, x, products, scales, peaks,
-                    own_sum, other_sums, other_shift)  # fmt: skip
+        if not gather:
+            continue
+        if not fresh:
+            _khatri_rao(first, n, places, moved, products, peaks)
+        _weigh(n, products, ones, peaks, weighted)
+        if not fresh:
+            _divide(x[:n], np.dot(weighted[:n], own_moved.T))
+        _add_to(own_sum, np.dot(x[:n].T, weighted[:n]))
+        back = np.dot(x[:n], own_moved)
+        _scatter(first, n, places, moved, back, ones, other_sums, other_shift)
 
 
 @njit(**COMPILED)
@@ -437,45 +501,45 @@ def sweep_cells(starts: Any, rows: Any, places: Any, log_x: Any, stacked: Any, o
 
 
 @njit(**COMPILED)
-def finish_sweep(starts: Any, log_x: Any, log_ktu: Any,
-                 relaxation: float, deflate: bool, h: Any, v: Any, shift: Any,
+def finish_sweep(starts: Any, log_x: Any, ktu: Any, kappas: Any, relaxation: float,
+                 offset: float, deflate: bool, h: Any, v: Any, shift: Any,
                  column_sums: Any) -> None:  # fmt: skip
     """The other half of the sweep: new log v from K'u, deflated, with the duality gap.
 
     With a = (h - h') / phi on the support, h' = phi (log x - log K'u) and Psi = exp(h + log K'u):
     the primal value exceeds the dual by ``lambda sum Psi (a - 1 + exp(-a))``. The all-ones
-    direction contracts only by phi^2 per sweep; ``deflate`` removes it exactly.
+    direction contracts only by phi^2 per sweep; ``deflate`` removes it exactly. A column that
+    the model cannot reach (K'u = 0) keeps its log v and sends nothing.
     Written per column: sum Psi a, the gap / lambda, <h, Psi>, KL(Psi || x).
     """
     slow = relaxation * relaxation / (1.0 - relaxation * relaxation)
     for j in range(len(shift)):
         tilt, gap, moment, divergence = 0.0, 0.0, 0.0, 0.0
-        psi_sum, change = 0.0, 0.0
+        psi_sum, change, lift = 0.0, 0.0, 0.0
         start, stop = starts[j], starts[j + 1]
-        reachable = log_ktu[start] > -np.inf
+        reachable = ktu[start] > 0
+        top = -np.inf
         for p in range(start, stop):
             divergence += exp(log_x[p])
             if reachable:
-                new = relaxation * (log_x[p] - log_ktu[p])
-                psi = exp(h[p] + log_ktu[p])
+                log_ktu = log(np.float64(ktu[p])) + relaxation * kappas[j] - offset
+                new = relaxation * (log_x[p] - log_ktu)
+                psi = exp(h[p] + log_ktu)
                 a = (h[p] - new) / relaxation
                 tilt += psi * a
                 gap += psi * _gap_of(a)
                 moment += h[p] * psi
-                divergence += psi * (h[p] + log_ktu[p] - log_x[p]) - psi
+                divergence += psi * (h[p] + log_ktu - log_x[p]) - psi
                 psi_sum += psi
                 change += psi * (new - h[p])
                 h[p] = new
-        if reachable and deflate and psi_sum > 0:
-            lift = slow * change / psi_sum
-            for p in range(start, stop):
-                h[p] += lift
-        top = h[start]
-        for p in range(start + 1, stop):
             top = h[p] if h[p] > top else top
-        shift[j] = top
+        if deflate and psi_sum > 0:
+            lift = slow * change / psi_sum
+        shift[j] = top + lift
         for p in range(start, stop):
             v[p] = exp(h[p] - top)
+            h[p] += lift
         column_sums[j, 0] = tilt
         column_sums[j, 1] = gap
         column_sums[j, 2] = moment

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,14 @@ from numpy.typing import NDArray
 # Largest sharpness * C for which the kernel itself is used. Beyond it float32 loses entries,
 # and in any type the sweeps slow down: rows settle on one place, and Newton steps pay.
 LARGEST_EXPONENT = 60.0
-TILE_CELLS = 2**16  # kernel cells per tile: 256 KiB in float32, half an L2 cache
-SMALLEST_TILE, WHOLE_MODE = 48, 256
+ROWS_AT_A_TIME = 512  # of the cost, so that no float64 copy of it is made
 
 
 @dataclass(frozen=True, eq=False)
-class TiledKernel:
-    """The kernel itself, cut into tiles of rows: ``tiles[t]`` is (mode size x rows of tile t)."""
+class DenseKernel:
+    """The kernel itself, as a matrix."""
 
-    tiles: tuple[NDArray[Any], ...]
-    bounds: tuple[int, ...]
+    matrix: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class StillKernel:
     """No mass moves within the mode: the kernel is a multiple of the identity."""
 
 
-Kernel = TiledKernel | LogKernel | StillKernel
+Kernel = DenseKernel | LogKernel | StillKernel
 
 
 def build_kernel(cost: NDArray[np.float64] | None, sharpness: float, dtype: str) -> Kernel:
@@ -45,18 +42,8 @@ def build_kernel(cost: NDArray[np.float64] | None, sharpness: float, dtype: str)
         return StillKernel()
     if sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT:
         return LogKernel(np.ascontiguousarray(cost, dtype=dtype))
-    size = len(cost)
-    width = tile_width(size)
-    bounds = (*range(0, size, width), size)
-    tiles = tuple(
-        np.exp(-sharpness * np.asarray(cost[:, low:high], dtype=np.float64)).astype(dtype)
-        for low, high in pairwise(bounds)
-    )
-    return TiledKernel(tiles, bounds)
-
-
-def tile_width(size: int) -> int:
-    """Rows per tile: the whole mode when small, else what keeps a tile in the cache."""
-    if size <= WHOLE_MODE:
-        return size
-    return max(SMALLEST_TILE, min(WHOLE_MODE, TILE_CELLS // size // 16 * 16))
+    matrix = np.empty(cost.shape, dtype=dtype)
+    for low in range(0, len(cost), ROWS_AT_A_TIME):
+        strip = slice(low, low + ROWS_AT_A_TIME)
+        matrix[strip] = np.exp(-sharpness * np.asarray(cost[strip], dtype=np.float64))
+    return DenseKernel(matrix)

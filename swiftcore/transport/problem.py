@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
-from swiftcore.transport.kernel import Kernel, LogKernel, TiledKernel, build_kernel
+from swiftcore.transport.kernel import Kernel, StillKernel, build_kernel
 
 # Cells of model per task. Fixed by the data alone, so that results do not depend on how
 # many workers share the tasks; small enough that eight workers find something to do.
+# Each task holds numerators of its own, so there are not too many of them either.
 TASK_CELLS = 2**18
-LARGEST_TASK_COLUMNS = 2**14
+SMALLEST_TASK, MOST_TASKS = 64, 24
+CELLS_OF_STILL_COLUMN = 16
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,11 @@ class TransportSettings:
 
 @dataclass(frozen=True)
 class Task:
-    """A share of one mode's work: a range of columns, and a tile of its kernel."""
+    """A share of one mode's work: a range of its columns."""
 
     mode: int
     first: int
     last: int
-    tile: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +110,14 @@ def describe_problem(
 
 
 def _share_out(unfoldings: Sequence[Unfolding], kernels: Sequence[Kernel]) -> tuple[Task, ...]:
+    """Cut every mode's columns into ranges of about the same work."""
     tasks = []
     for part, kernel in zip(unfoldings, kernels, strict=True):
-        n_tiles = len(kernel.tiles) if isinstance(kernel, TiledKernel) else 1
-        cells = part.n_rows if isinstance(kernel, TiledKernel | LogKernel) else 16
-        width = max(64, min(LARGEST_TASK_COLUMNS, TASK_CELLS * n_tiles // cells))
-        for first in range(0, part.n_columns, width):
-            last = min(first + width, part.n_columns)
-            tasks += [Task(part.mode, first, last, tile) for tile in range(n_tiles)]
+        cells = CELLS_OF_STILL_COLUMN if isinstance(kernel, StillKernel) else part.n_rows
+        by_work = TASK_CELLS // cells
+        width = max(SMALLEST_TASK, by_work, -(-part.n_columns // MOST_TASKS))
+        tasks += [
+            Task(part.mode, first, min(first + width, part.n_columns))
+            for first in range(0, part.n_columns, width)
+        ]
     return tuple(tasks)

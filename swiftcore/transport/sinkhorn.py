@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.parallel import Workers
-from swiftcore.transport.columns import finish_sweep, solve_logs, sweep_cells, sweep_tile
-from swiftcore.transport.kernel import LogKernel, StillKernel, TiledKernel
+from swiftcore.transport.columns import finish_sweep, solve_logs, sweep_cells, sweep_columns
+from swiftcore.transport.kernel import DenseKernel, LogKernel, StillKernel
 from swiftcore.transport.problem import Task, TransportProblem, TransportSettings
 
 # In logarithms a column is solved until its duality gap is this share of its mass, or so many
@@ -25,6 +25,7 @@ NEWTON_TOLERANCE = 1e-5
 NEWTON_TURNS = 30
 # Columns of ModeState.sums
 MASS, LOG_U, TILT, GAP, MOMENT, DIVERGENCE = range(6)
+N_SUMS = 6
 
 
 @dataclass(eq=False)
@@ -83,14 +84,13 @@ def cold_state(problem: TransportProblem, like_paper: bool = False) -> list[Mode
 def _state_of(log_scaling: NDArray[np.float64], starts: NDArray[np.int64], dtype: str) -> ModeState:
     shift = np.maximum.reduceat(log_scaling, starts[:-1])
     scaling = np.exp(log_scaling - np.repeat(shift, np.diff(starts))).astype(dtype)
-    return ModeState(log_scaling, scaling, shift, np.zeros((len(shift), 6)))
+    return ModeState(log_scaling, scaling, shift, np.zeros((len(shift), N_SUMS)))
 
 
 def _log_column_means(problem: TransportProblem, mode: int) -> NDArray[np.float64]:
     kernel = problem.kernels[mode]
-    if isinstance(kernel, TiledKernel):
-        total = sum(tile.sum(axis=1, dtype=np.float64) for tile in kernel.tiles)
-        return np.asarray(np.log(total) - np.log(problem.shape[mode]))
+    if isinstance(kernel, DenseKernel):
+        return np.asarray(np.log(kernel.matrix.mean(axis=1, dtype=np.float64)))
     assert isinstance(kernel, LogKernel)
     exponents = -problem.settings.sharpness * kernel.cost.astype(np.float64)
     top = exponents.max(axis=1)
@@ -103,15 +103,37 @@ class _Share:
     """What never changes about one task: its slices and index ranges."""
 
     task: Task
+    kind: type
     entries: slice
+    columns: slice
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     places: NDArray[np.int64]
-    kind: type
+    log_x: NDArray[np.float64]
     kernel: NDArray[Any] | None
     own: slice
     others: tuple[slice, ...]
     work: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Output:
+    """What one task hands back: its part of the new state, and of the numerators."""
+
+    state: ModeState
+    own_sum: NDArray[np.float64]
+    other_sums: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Constants:
+    """The numbers that all tasks of a sweep share."""
+
+    settings: TransportSettings
+    offset: float
+    gather: bool
+    deflate: bool
+    tolerance: float
 
 
 class Sweeper:
@@ -145,34 +167,39 @@ class Sweeper:
             Warm starts; changed in place when ``advance``.
         stacked : ndarray
             The factors the transport is solved for, from ``stack_factors``.
+        gather : bool
+            Compute the numerators of the factor update.
         moved : ndarray, optional
             Factors to take the numerators at, when they differ from ``stacked``.
+        deflate : bool
+            Remove the slow direction after the sweep.
+        advance : bool
+            Move the states on; without, only the numerators are of interest.
+        tolerance : float
+            Relative gap to which columns too sharp for sweeps are solved.
 
         Returns
         -------
         list of ndarray or None
             Per mode n the matrix ``sum_i (Delta_i / X^) KR_n``, (mode size x rank).
         """
-        setting = self.problem.settings
+        constants = _Constants(
+            self.problem.settings, self.problem.offset, gather, deflate, tolerance
+        )
         inputs = [
-            (share, self._scalings(share, states), stacked, moved, gather,
-             (setting, self.problem.offset, tolerance))
+            (
+                share,
+                _part_of(states[share.task.mode], share),
+                stacked,
+                moved,
+                constants,
+            )
             for share in self._shares
-        ]  # fmt: skip
+        ]
         outputs = self.workers.run(_run_share, inputs, [share.work for share in self._shares])
         if advance:
-            self._advance(states, outputs, deflate)
+            self._advance(states, outputs)
         return self._add_up(outputs, stacked.shape[1]) if gather else None
-
-    def _scalings(self, share: _Share, states: Sequence[ModeState]) -> tuple[NDArray[Any], ...]:
-        """The part of the state the share reads: v and its shift, log v, or the data."""
-        state, kernel = states[share.task.mode], self.problem.kernels[share.task.mode]
-        log_x = self.problem.log_values[share.task.mode][share.entries]
-        if isinstance(kernel, TiledKernel):
-            return state.scaling[share.entries], state.shift[share.task.first : share.task.last]
-        if isinstance(kernel, LogKernel):
-            return log_x, state.log_scaling[share.entries].copy()
-        return (log_x,)
 
     def _add_up(self, outputs: Sequence[_Output], rank: int) -> list[NDArray[np.float64]]:
         total = np.zeros((sum(self.problem.shape), rank))
@@ -185,44 +212,14 @@ class Sweeper:
                 done += width
         return np.split(total, self.problem.first_rows[1:])
 
-    def _advance(
-        self, states: Sequence[ModeState], outputs: Sequence[_Output], deflate: bool
-    ) -> None:
-        """The second half of the sweep, tile sums first."""
-        groups: dict[tuple[int, int], list[int]] = {}
-        for index, share in enumerate(self._shares):
-            groups.setdefault((share.task.mode, share.task.first), []).append(index)
-        for (mode, _), members in groups.items():
-            share, parts = self._shares[members[0]], [outputs[index] for index in members]
-            columns = slice(share.task.first, share.task.last)
-            state, kernel = states[mode], self.problem.kernels[mode]
-            sums = state.sums[columns]
-            if isinstance(kernel, StillKernel):
-                _note_still(sums, parts[0].column_sums, self.problem)
-                continue
-            if isinstance(kernel, LogKernel):
-                sums[:] = parts[0].column_sums
-                state.log_scaling[share.entries] = parts[0].ktu
-                continue
-            for part in parts[1:]:
-                parts[0].column_sums[:, 1:] += part.column_sums[:, 1:]
-            sums[:, MASS] = parts[0].column_sums[:, 1]
-            sums[:, LOG_U] = parts[0].column_sums[:, 2]
-            finish_sweep(
-                share.starts, self.problem.log_values[mode][share.entries],
-                self._log_ktu(share, parts), self.problem.settings.relaxation, deflate,
-                state.log_scaling[share.entries], state.scaling[share.entries],
-                state.shift[columns], sums[:, TILT:],
-            )  # fmt: skip
-
-    def _log_ktu(self, share: _Share, parts: Sequence[_Output]) -> NDArray[np.float64]:
-        total = parts[0].ktu.astype(np.float64)
-        for part in parts[1:]:
-            total += part.ktu
-        kappa = np.repeat(parts[0].column_sums[:, 0], np.diff(share.starts))
-        with np.errstate(divide="ignore"):  # -inf marks a column the model cannot reach
-            log_total = np.log(total)
-        return log_total + (self.problem.settings.relaxation * kappa - self.problem.offset)
+    def _advance(self, states: Sequence[ModeState], outputs: Sequence[_Output]) -> None:
+        """Put the tasks' parts of the new state in place."""
+        for share, output in zip(self._shares, outputs, strict=True):
+            state = states[share.task.mode]
+            state.log_scaling[share.entries] = output.state.log_scaling
+            state.scaling[share.entries] = output.state.scaling
+            state.shift[share.columns] = output.state.shift
+            state.sums[share.columns] = output.state.sums
 
     def value(
         self, states: Sequence[ModeState], factors: Sequence[NDArray[np.float64]]
@@ -243,82 +240,98 @@ class Sweeper:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Output:
-    """What one task hands back."""
-
-    ktu: NDArray[Any]
-    column_sums: NDArray[np.float64]
-    own_sum: NDArray[np.float64]
-    other_sums: NDArray[np.float64]
-
-
 def _share_of(problem: TransportProblem, task: Task) -> _Share:
     part, kernel = problem.unfoldings[task.mode], problem.kernels[task.mode]
     first_rows = problem.first_rows
     entries = slice(int(part.starts[task.first]), int(part.starts[task.last]))
-    places = part.column_places[task.first : task.last] + first_rows[list(part.other_modes)]
-    low, high = 0, part.n_rows
-    array: NDArray[Any] | None = None
+    columns = slice(task.first, task.last)
+    places = part.column_places[columns] + first_rows[list(part.other_modes)]
     n_entries, n_columns = entries.stop - entries.start, task.last - task.first
-    if isinstance(kernel, TiledKernel):
-        low, high = kernel.bounds[task.tile], kernel.bounds[task.tile + 1]
-        array = kernel.tiles[task.tile]
-        work = (high - low) * (40.0 * n_columns + 2.0 * n_entries)
+    array: NDArray[Any] | None = None
+    work = 100.0 * n_entries
+    if isinstance(kernel, DenseKernel):
+        array, work = kernel.matrix, part.n_rows * (40.0 * n_columns + 2.0 * n_entries)
     elif isinstance(kernel, LogKernel):
-        array = kernel.cost
-        work = (high - low) * (40.0 * n_columns + 20.0 * n_entries)
-    else:
-        work = 100.0 * n_entries
+        array, work = kernel.cost, part.n_rows * (40.0 * n_columns + 20.0 * n_entries)
     return _Share(
         task=task,
+        kind=type(kernel),
         entries=entries,
+        columns=columns,
         starts=part.starts[task.first : task.last + 1] - entries.start,
         rows=part.rows[entries],
         places=places,
-        kind=type(kernel),
+        log_x=problem.log_values[task.mode][entries],
         kernel=array,
-        own=slice(int(first_rows[task.mode] + low), int(first_rows[task.mode] + high)),
+        own=slice(int(first_rows[task.mode]), int(first_rows[task.mode]) + part.n_rows),
         others=tuple(slice(int(column.min()), int(column.max()) + 1) for column in places.T),
         work=work,
     )
 
 
+def _part_of(state: ModeState, share: _Share) -> ModeState:
+    """The share's part of the state, a copy that the task may change."""
+    return ModeState(
+        state.log_scaling[share.entries].copy(),
+        state.scaling[share.entries].copy(),
+        state.shift[share.columns].copy(),
+        np.zeros((len(share.places), N_SUMS)),
+    )
+
+
 def _run_share(
     share: _Share,
-    scalings: tuple[NDArray[Any], ...],
+    state: ModeState,
     stacked: NDArray[Any],
     moved: NDArray[Any] | None,
-    gather: bool,
-    constants: tuple[TransportSettings, float, float],
+    constants: _Constants,
 ) -> _Output:
-    """One task's half sweep: set up what it writes to, then the compiled loop."""
-    setting, offset, tolerance = constants
+    """One task: set up what it writes to, run the compiled loop, finish whole columns."""
+    setting, offset, gather = constants.settings, constants.offset, constants.gather
     rank, own = stacked.shape[1], stacked[share.own]
     now = stacked if moved is None else moved
     widths = [rows.stop - rows.start for rows in share.others]
-    shifts = np.r_[0, np.cumsum(widths)[:-1]] - [rows.start for rows in share.others]
-    n_columns, n_entries = len(share.places), len(share.rows)
+    shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in share.others]
     own_sum = np.zeros((len(own), rank) if gather else (0, 0))
     other_sums = np.zeros((sum(widths), rank) if gather else (0, 0))
     where = (share.starts, share.rows, share.places)
-    sums = (own_sum, other_sums, shifts)
+    results = (own_sum, other_sums, shifts)
     models = (stacked, own, now, now[share.own])
+    column_sums = np.empty((len(share.places), 4))
     if share.kind is StillKernel:
-        ktu, column_sums = np.empty(0), np.empty((n_columns, 4))
         powers = still_powers(setting.relaxation, offset)
-        sweep_cells(*where, *scalings, stacked, own, powers, gather, *sums, column_sums)
+        sweep_cells(*where, share.log_x, stacked, own, powers, gather, *results, column_sums)
+        _note_still(state.sums, column_sums, setting)
     elif share.kind is LogKernel:
-        ktu, column_sums = scalings[1], np.empty((n_columns, 6))
         numbers = (setting.sharpness, setting.marginal_weight, offset)
-        cold = not scalings[1].any()
-        solve_logs(*where, *scalings, share.kernel, numbers, tolerance, NEWTON_TURNS, cold,
-                   *models, gather, moved is None, *sums, column_sums)  # fmt: skip
+        cold = not state.log_scaling.any()
+        solve_logs(*where, share.log_x, state.log_scaling, share.kernel, numbers,
+                   constants.tolerance, NEWTON_TURNS, cold, *models, gather, moved is None,
+                   *results, state.sums)  # fmt: skip
     else:
-        ktu, column_sums = np.empty(n_entries, dtype=stacked.dtype), np.empty((n_columns, 3))
-        sweep_tile(*where, *scalings, share.kernel, *models, setting.relaxation, offset,
-                   gather, moved is None, *sums, ktu, column_sums)  # fmt: skip
-    return _Output(ktu, column_sums, own_sum, other_sums)
+        ktu = np.zeros(len(share.rows))
+        sweep_columns(*where, state.scaling, state.shift, share.kernel, *models,
+                      setting.relaxation, offset, gather, moved is None, *results,
+                      ktu, column_sums)  # fmt: skip
+        _finish(share, state, ktu, column_sums, constants)
+    return _Output(state, own_sum, other_sums)
+
+
+def _finish(
+    share: _Share,
+    state: ModeState,
+    ktu: NDArray[Any],
+    column_sums: NDArray[np.float64],
+    constants: _Constants,
+) -> None:
+    """The second half of a sweep, in place, from K'u and (kappa, mass, <log u, Delta>)."""
+    state.sums[:, MASS] = column_sums[:, 1]
+    state.sums[:, LOG_U] = column_sums[:, 2]
+    finish_sweep(
+        share.starts, share.log_x, ktu, np.ascontiguousarray(column_sums[:, 0]),
+        constants.settings.relaxation, constants.offset, constants.deflate,
+        state.log_scaling, state.scaling, state.shift, state.sums[:, TILT:],
+    )  # fmt: skip
 
 
 def still_powers(relaxation: float, offset: float) -> tuple[float, float, float]:
@@ -328,10 +341,10 @@ def still_powers(relaxation: float, offset: float) -> tuple[float, float, float]
 
 
 def _note_still(
-    sums: NDArray[np.float64], cells: NDArray[np.float64], problem: TransportProblem
+    sums: NDArray[np.float64], cells: NDArray[np.float64], settings: TransportSettings
 ) -> None:
     """Column sums of a mode in which nothing moves; its closed form leaves no gap."""
-    weight = problem.settings.marginal_weight * problem.settings.sharpness
+    weight = settings.marginal_weight * settings.sharpness
     sums[:, MASS] = cells[:, 0]
     sums[:, LOG_U] = -weight * cells[:, 1]
     sums[:, MOMENT] = -weight * cells[:, 2]

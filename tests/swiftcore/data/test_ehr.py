@@ -14,7 +14,7 @@ from swiftcore.data.code_groups import ccs, guess_systems, map_from_rows
 from swiftcore.data.findings import Findings
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.read_path import read_path
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, Problem
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -104,6 +104,15 @@ def test_case_gz_and_zip_make_no_difference(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_zip_with_one_name_twice_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "twice.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr("a/1.txt", "one text here.")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            out.writestr("a/1.txt", "another text here.")
+    assert codes(archive) == ["zip-twice"]
+
+
 def test_missing_tables_are_all_named(write: Write) -> None:
     folder = export(write, {name: OMOP[name] for name in ("PERSON.csv", "DRUG_EXPOSURE.csv")})
     with pytest.raises(InvalidData) as caught:
@@ -153,10 +162,12 @@ def test_every_single_missing_file_is_a_result_or_a_refusal_in_words(write: Writ
             if name != gone:
                 path = write(f"cut{number}/{name}", text)
         folder = next(one for one in path.parents if one.name == f"cut{number}")
+        problems: tuple[Problem, ...] = ()
         try:
             read_path(folder, BuildOptions(), Findings())
         except InvalidData as error:
-            assert all(problem.cure and problem.where for problem in error.problems)
+            problems = error.problems
+        assert all(problem.cure and problem.where for problem in problems)
 
 
 def test_code_systems_by_company() -> None:
@@ -171,6 +182,10 @@ def test_ccs_groups_both_editions_alike() -> None:
     assert tables.group("428.0", "icd9") == tables.group("I50.9", "icd10")
     assert tables.group("401.9, I10", "") == "Essential hypertension"
     assert tables.group("nonsense", "") == ""
+
+
+def test_a_grouping_that_does_not_fit_is_refused(write: Write) -> None:
+    assert codes(export(write, SYNTHEA), code_groups="ccs") == ["map-foreign"]
 
 
 def test_maps_of_ones_own() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as parquet
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def codes_of(path: Path, **options: object) -> list[str]:
     return [problem.code for problem in caught.value.problems]
 
 
-def as_text(delimiter: str, rows: list[tuple[str, ...]], ending: str = "\n") -> str:
+def as_text(delimiter: str, rows: Sequence[tuple[str, ...]], ending: str = "\n") -> str:
     quoted = [['"' + cell.replace('"', '""') + '"' for cell in row] for row in rows]
     return ending.join(delimiter.join(row) for row in quoted) + ending
 

@@ -158,10 +158,42 @@ def test_wrong_outcomes_are_refused(write: Write) -> None:
         (BuildOptions(outcome_codes=("Z99",)), "outcome-absent"),
         (BuildOptions(outcome="death"), "death-missing"),
         (BuildOptions(outcome_column="smoker"), "outcome-column"),
+        (BuildOptions(outcome_column="sex", before_outcome=True), "outcome-undated"),
     ]:
         with pytest.raises(InvalidData) as caught:
             read_path(folder, options, Findings())
         assert caught.value.problems[0].code == code
+
+
+def test_dropped_codes_are_meant_before_and_after_grouping(write: Write) -> None:
+    folder = hospital(write)
+    raw = read_path(folder, BuildOptions(code_groups="ccs", drop_codes=("I10",)), Findings())
+    assert "Essential hypertension" not in raw.tensor.modes[1].labels
+    name = BuildOptions(code_groups="ccs", drop_codes=("essential hypertension",))
+    assert read_path(folder, name, Findings()).tensor == raw.tensor
+
+
+def test_one_long_table_has_the_same_outcomes(write: Write) -> None:
+    path = write("long.csv", "patient,date,dx,rx\n1,2020-01-01,I10,A\n1,2020-06-01,I50,B\n"
+                 "1,2020-07-01,I10,C\n2,2020-01-01,I10,A\n2,2020-09-01,N18,A\n")  # fmt: skip
+    data = read_path(path, BuildOptions(outcome_codes=("I50*",)), Findings())
+    assert data.outcome is not None and data.outcome.tolist() == [True, False]
+    assert data.tensor.modes[1].labels == ("I10", "N18") and data.tensor.n_entries == 4
+    assert data.summary
+    assert any("the outcome itself" in one.reason for one in data.summary.left_out)
+    options = BuildOptions(outcome_codes=("I50*",), before_outcome=True)
+    assert read_path(path, options, Findings()).tensor.n_entries == 3
+    dropped = read_path(path, BuildOptions(drop_codes=("A", "N18")), Findings())
+    assert dropped.tensor.modes[2].labels == ("B", "C")
+    kept = BuildOptions(outcome_codes=("I50*",), keep_outcome_codes=True)
+    assert "I50" in read_path(path, kept, Findings()).tensor.modes[1].labels
+
+
+def test_no_outcome_names_the_columns_that_could_be_one(write: Write) -> None:
+    findings = Findings()
+    read_path(hospital(write), BuildOptions(before_outcome=True), findings)
+    assert "Columns that could be the outcome: sex, heart_failure." in findings.notes
+    assert any("all events count" in note for note in findings.notes)
 
 
 def test_dates_that_can_be_read_two_ways_are_asked_for(write: Write) -> None:

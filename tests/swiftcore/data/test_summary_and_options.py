@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from swiftcore.data.findings import Findings
 from swiftcore.data.look_alikes import look_alikes
@@ -15,13 +16,13 @@ from swiftcore.errors import InvalidSettings
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
 
-def random_tensor(rng: np.random.Generator, outcome: np.ndarray, leak: bool) -> SparseTensor:  # type: ignore[type-arg]
+def random_tensor(rng: np.random.Generator, outcome: NDArray[np.bool_], leak: bool) -> SparseTensor:
     rows = len(outcome)
-    places = [(row, int(d), int(m)) for row in range(rows)
-              for d, m in zip(rng.integers(0, 30, 6), rng.integers(0, 20, 6), strict=True)]  # fmt: skip
+    drawn = rng.integers(0, [30, 20], (rows, 6, 2)).tolist()
+    places = [(row, d, m) for row in range(rows) for d, m in drawn[row]]
     if leak:  # feature 30 stands for the outcome, with a few slips
         marked = outcome ^ (rng.random(rows) < 0.01)
-        places += [(row, 30, int(rng.integers(0, 20))) for row in np.flatnonzero(marked)]
+        places += [(int(row), 30, int(rng.integers(0, 20))) for row in np.flatnonzero(marked)]
     modes = [Mode.numbered("patient", rows), Mode.numbered("diagnosis", 31),
              Mode.numbered("drug", 20)]  # fmt: skip
     return SparseTensor.from_coordinates(places, np.ones(len(places)), modes=modes)
@@ -51,7 +52,7 @@ def test_single_feature_auc_is_the_roc_area() -> None:
 
 def test_several_classes() -> None:
     outcome = np.array(["red", "green", "blue"] * 20)
-    places = [(row, "red green blue".split().index(outcome[row])) for row in range(60)]
+    places = [(row, ["red", "green", "blue"].index(outcome[row])) for row in range(60)]
     tensor = SparseTensor.from_coordinates(places, np.ones(60))
     assert {one.value for one in telling_features(tensor, outcome)} == {"red", "green", "blue"}
 

@@ -1,0 +1,46 @@
+"""The shipped samples, read as if they were somebody's own files, give the same tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.samples import load_sample, sample_folder
+from swiftcore.data.sandbox import build_path, inspect_path
+from swiftcore.errors import InvalidData
+
+
+def test_heart_failure_folder_is_the_sample() -> None:
+    sample = load_sample("heart_failure")
+    options = BuildOptions(join="visit", values="binary", outcome_column="heart_failure")
+    ours = build_path(sample_folder("heart_failure"), options)
+    assert ours.tensor == sample.tensor
+    assert ours.outcome is not None and sample.outcome is not None
+    assert ours.outcome.tolist() == sample.outcome.tolist()
+
+
+def test_heart_failure_before_the_outcome_loses_nothing() -> None:
+    """The sample's events all lie before the onset, so looking back changes no cell."""
+    folder = sample_folder("heart_failure")
+    options = BuildOptions(join="visit", outcome_column="heart_failure")
+    whole = build_path(folder, options)
+    before = build_path(folder, BuildOptions(**{**vars(options), "before_outcome": True}))
+    assert before.tensor == whole.tensor
+
+
+def test_news_is_read_as_documents() -> None:
+    folder = sample_folder("news")
+    inspection = inspect_path(folder)
+    assert inspection.kind == "document-table"
+    assert inspection.summary and inspection.summary.shape == (400, 100, 100)
+    assert set(inspection.summary.outcome_counts.values()) == {80}
+
+
+def test_a_patients_table_alone_is_questioned() -> None:
+    inspection = inspect_path(sample_folder("heart_failure") / "patients.csv")
+    assert any("has one row only" in note for note in inspection.notes)
+
+
+def test_samples_unknown_are_refused() -> None:
+    with pytest.raises(InvalidData):
+        build_path(sample_folder("heart_failure") / "nothing.csv")

@@ -1,0 +1,411 @@
+"""The transport against the dense referee, POT and closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import ot
+import pytest
+from numpy.typing import NDArray
+from reference.dense_swift import marginals, objective, reconstruct
+from reference.known_problems import random_cost, random_problem
+from settled import BEYOND, PAPER_GRID, make_sweeper, model_side, settle
+
+from swiftcore.tensor import SparseTensor
+from swiftcore.transport.kernel import LogKernel, TiledKernel, build_kernel, tile_width
+from swiftcore.transport.columns import LARGEST_NEWTON
+from swiftcore.transport.sinkhorn import MASS, NEWTON_TOLERANCE, cold_state, stack_factors
+
+Array = NDArray[np.float64]
+ALL_PAIRS = PAPER_GRID + BEYOND
+SHAPES = [(7, 6), (6, 5, 4), (4, 3, 3, 3)]
+TOLERANCE = {"float64": 1e-8, "float32": 1e-4}
+
+
+@cache
+def problem_of(shape: tuple[int, ...], counts: bool) -> tuple:
+    return random_problem(3, shape, 3, 0.3, counts)
+
+
+@cache
+def referee(shape: tuple[int, ...], counts: bool, lam: float, rho: float) -> tuple:
+    tensor, costs, factors = problem_of(shape, counts)
+    dense = tensor.to_dense()
+    return objective(dense, factors, costs, rho, lam), marginals(dense, factors, costs, rho, lam)[0]
+
+
+def check_parts(value, wanted, rho: float, lam: float, tolerance: float) -> None:
+    size = abs(wanted.total) + wanted.transport + lam * (wanted.kl_model + wanted.kl_data)
+    parts = (
+        (value.objective, wanted.total),
+        (value.transport, wanted.transport - wanted.entropy / rho),
+        (lam * value.model_divergence, lam * wanted.kl_model),
+        (lam * value.data_divergence, lam * wanted.kl_data),
+    )
+    for got, right in parts:
+        assert abs(got - right) <= tolerance * size
+    assert value.objective == pytest.approx(
+        value.transport + lam * (value.model_divergence + value.data_divergence),
+        abs=tolerance * size,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("lam", "rho"), ALL_PAIRS)
+def test_objective_and_its_parts_are_the_referees(
+    lam: float, rho: float, shape: tuple[int, ...], counts: bool, dtype: str
+) -> None:
+    tensor, costs, factors = problem_of(shape, counts)
+    wanted, _ = referee(shape, counts, lam, rho)
+    settled = settle(tensor, costs, factors, rho, lam, dtype)
+    check_parts(settled.value, wanted, rho, lam, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("lam", "rho"), ALL_PAIRS)
+def test_marginals_are_the_referees(lam: float, rho: float, shape: tuple[int, ...]) -> None:
+    tensor, costs, factors = problem_of(shape, True)
+    _, wanted = referee(shape, True, lam, rho)
+    settled = settle(tensor, costs, factors, rho, lam)
+    for mode, cost in enumerate(costs):
+        delta = model_side(settled, mode, cost)
+        assert np.abs(delta - wanted[mode]).max() <= 1e-8 * wanted[mode].max()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("lam", "rho"), ALL_PAIRS)
+def test_numerators_are_those_of_the_referees_marginals(lam: float, rho: float, dtype: str) -> None:
+    shape = (6, 5, 4)
+    tensor, costs, factors = problem_of(shape, True)
+    _, delta = referee(shape, True, lam, rho)
+    settled = settle(tensor, costs, factors, rho, lam, dtype)
+    ratio = np.sum(delta, axis=0) / reconstruct(factors)
+    a, b, c = settled.factors
+    wanted = (
+        np.einsum("ijk,jr,kr->ir", ratio, b, c),
+        np.einsum("ijk,ir,kr->jr", ratio, a, c),
+        np.einsum("ijk,ir,jr->kr", ratio, a, b),
+    )
+    for got, right in zip(settled.numerators, wanted, strict=True):
+        np.testing.assert_allclose(got, right, rtol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (10.0, 1000.0)])
+def test_five_modes(lam: float, rho: float) -> None:
+    tensor, costs, factors = random_problem(5, (3, 3, 2, 2, 2), 2, 0.3, True)
+    settled = settle(tensor, costs, factors, rho, lam)
+    check_parts(
+        settled.value, objective(tensor.to_dense(), factors, costs, rho, lam), rho, lam, 1e-8
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("lam", "rho"), [(0.1, 10.0), (1.0, 50.0), (10.0, 1000.0)])
+@pytest.mark.parametrize("scale", [1e-6, 3.7, 1e6])
+def test_values_far_from_one(scale: float, lam: float, rho: float, dtype: str) -> None:
+    """The entropy is not scale-free: the engine's own rescaling must make up for it."""
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    big = SparseTensor(tensor.modes, tensor.coordinates, scale * tensor.values)
+    big_factors = [scale * factors[0], *factors[1:]]
+    settled = settle(big, costs, big_factors, rho, lam, dtype)
+    wanted = objective(big.to_dense(), big_factors, costs, rho, lam)
+    check_parts(settled.value, wanted, rho, lam, TOLERANCE[dtype])
+
+
+def test_value_unit_is_the_same_problem_in_other_units() -> None:
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    big = SparseTensor(tensor.modes, tensor.coordinates, 50.0 * tensor.values)
+    small = settle(tensor, costs, factors, 10.0, 1.0)
+    other = settle(big, costs, [50.0 * factors[0], *factors[1:]], 10.0, 1.0, value_unit=50.0)
+    assert other.value.objective == pytest.approx(50.0 * small.value.objective, rel=1e-12)
+    assert other.value.transport == pytest.approx(50.0 * small.value.transport, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("lam", "rho"), ALL_PAIRS)
+def test_exact_zeros_in_factors(lam: float, rho: float, dtype: str) -> None:
+    """Zero rows, a column of X that the model cannot reach, a dead component, empty slices."""
+    tensor, costs, factors = random_problem(11, (6, 5, 4), 3, 0.2, True)
+    factors = [factor.copy() for factor in factors]
+    factors[0][2] = 0.0  # nobody in this row
+    factors[1][1, :2] = 0.0
+    factors[2][3] = 0.0  # whole slice unreachable
+    factors[1][:, 2] = 0.0  # dead component
+    settled = settle(tensor, costs, factors, rho, lam, dtype)
+    wanted = objective(tensor.to_dense(), factors, costs, rho, lam)
+    assert np.isfinite(wanted.total)
+    check_parts(settled.value, wanted, rho, lam, TOLERANCE[dtype])
+    for numerator in settled.numerators:
+        assert np.isfinite(numerator).all()
+
+
+@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (1.0, 1000.0)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_model_zero_everywhere(lam: float, rho: float, dtype: str) -> None:
+    """Nothing can be sent: the plans are 0 and the data's mass is the whole price."""
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    settled = settle(tensor, costs, [np.zeros_like(factor) for factor in factors], rho, lam, dtype)
+    assert settled.value.objective == pytest.approx(3 * lam * tensor.values.sum(), rel=1e-6)
+    assert settled.value.transport == 0
+    assert settled.value.gap == 0
+    for numerator in settled.numerators:
+        assert not np.any(numerator)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rho", [10.0, 50.0, 1000.0])
+@pytest.mark.parametrize("weight", [1e-6, 1e-15, 1e-25])
+def test_a_component_that_is_almost_dead(weight: float, rho: float, dtype: str) -> None:
+    """Only a component of vanishing weight reaches some columns: small is not zero."""
+    shape, rank = (6, 5, 4), 2
+    tensor, costs, _ = random_problem(2, shape, rank, 0.5, False)
+    random = np.random.default_rng(0)
+    factors = [0.1 + random.random((size, rank)) for size in shape]
+    factors[1][0, 1] = 0.0
+    factors[0][:, 0] *= weight
+    settled = settle(tensor, costs, factors, rho, 1.0, dtype)
+    wanted = objective(tensor.to_dense(), factors, costs, rho, 1.0)
+    check_parts(settled.value, wanted, rho, 1.0, TOLERANCE[dtype])
+    for numerator in settled.numerators:
+        assert np.isfinite(numerator).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("level", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize(("lam", "rho"), [(0.1, 10.0), (10.0, 50.0), (10.0, 1000.0), (1.0, 1e5)])
+def test_indistinguishable_features(lam: float, rho: float, level: float, dtype: str) -> None:
+    """All features equally far apart, or not apart at all."""
+    tensor, _, factors = problem_of((6, 5, 4), True)
+    costs = [level * (1.0 - np.eye(size)) for size in tensor.shape]
+    settled = settle(tensor, costs, factors, rho, lam, dtype)
+    wanted = objective(tensor.to_dense(), factors, costs, rho, lam)
+    check_parts(settled.value, wanted, rho, lam, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1e3])
+@pytest.mark.parametrize("rho", [1e-2, 1.0, 1e3, 1e5])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_weights_beyond_the_papers(lam: float, rho: float, dtype: str) -> None:
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    settled = settle(tensor, costs, factors, rho, lam, dtype)
+    wanted = objective(tensor.to_dense(), factors, costs, rho, lam)
+    check_parts(settled.value, wanted, rho, lam, TOLERANCE[dtype])
+
+
+# ---------------------------------------------------------------- single columns against POT
+
+
+@pytest.mark.filterwarnings("ignore:If reg_type = entropy")
+@pytest.mark.parametrize(("lam", "rho"), PAPER_GRID[:-1])  # at the last POT itself overflows
+@pytest.mark.parametrize("mode", [0, 1])
+def test_single_column_agrees_with_pot(mode: int, lam: float, rho: float) -> None:
+    """One nonzero column in the mode under test; the other mode keeps its mass in place."""
+    random = np.random.default_rng(int(10 * lam + rho) + mode)
+    size, shape = 9, [9, 9]
+    shape[1 - mode] = 1
+    support = np.sort(random.choice(size, 4, replace=False))
+    x = np.zeros(size)
+    x[support] = random.integers(1, 5, 4)
+    coordinates = np.zeros((4, 2), dtype=int)
+    coordinates[:, mode] = support
+    tensor = SparseTensor.from_coordinates(coordinates, x[support], shape=shape)
+    cost = random_cost(random, size)
+    xhat = 0.1 + random.random(size)
+    factors = [np.ones((1, 1)), np.ones((1, 1))]
+    factors[mode] = xhat[:, None]
+    costs: list[Array | None] = [None, None]
+    costs[mode] = cost
+    delta = model_side(settle(tensor, costs, factors, rho, lam), mode, cost).ravel()
+    plan = pot_plan(xhat, x, cost, rho, lam)
+    np.testing.assert_allclose(delta, plan.sum(axis=1), rtol=1e-9, atol=1e-9 * plan.sum())
+
+
+def pot_plan(xhat: Array, x: Array, cost: Array, rho: float, lam: float) -> Array:
+    """POT's entropy is sum T (log T - 1), the paper's sum T log T: hence cost + 1 / rho."""
+    support = np.flatnonzero(x)
+    plan = np.zeros((len(xhat), len(x)))
+    plan[:, support] = ot.unbalanced.sinkhorn_knopp_unbalanced(
+        xhat,
+        x[support],
+        cost[:, support] + 1.0 / rho,
+        reg=1.0 / rho,
+        reg_m=lam,
+        reg_type="entropy",
+        numItermax=200_000,
+        stopThr=1e-13,
+    )
+    return plan
+
+
+# ------------------------------------------------------------------------ before convergence
+
+
+def primal(h: Sequence[Array], sweeper, factors: Sequence[Array], costs: Sequence[Array]) -> float:
+    """The objective of the plans u K v with v = exp(h) and u at its best, cell by cell."""
+    problem, total = sweeper.problem, 0.0
+    setting = problem.settings
+    rho, lam, phi = setting.sharpness, setting.marginal_weight, setting.relaxation
+    model = reconstruct(factors)
+    for mode, part in enumerate(problem.unfoldings):
+        seen = np.zeros(model.shape, dtype=bool)
+        for j in range(part.n_columns):
+            entries = slice(part.starts[j], part.starts[j + 1])
+            place = (slice(None), *part.column_places[j])
+            np.moveaxis(seen, mode, 0)[place] = True
+            xhat = np.moveaxis(model, mode, 0)[place]
+            x = np.exp(problem.log_values[mode][entries])
+            cost = costs[mode][:, part.rows[entries]]
+            log_k = -rho * cost - problem.offset + h[mode][entries]
+            log_u = phi * (np.log(xhat) - np.logaddexp.reduce(log_k, axis=1))
+            log_plan = log_u[:, None] + log_k
+            plan = np.exp(log_plan)
+            delta, psi = plan.sum(axis=1), plan.sum(axis=0)
+            total += (plan * (cost + (log_plan + problem.offset - 1.0) / rho)).sum()
+            total += lam * (delta * np.log(delta / xhat) - delta + xhat).sum()
+            total += lam * (psi * np.log(psi / x) - psi + x).sum()
+        total += lam * model[~seen].sum()
+    return problem.scale * total
+
+
+@pytest.mark.parametrize("sweeps", [0, 1, 3])
+@pytest.mark.parametrize(("lam", "rho"), [(0.1, 10.0), (1.0, 20.0), (10.0, 50.0)])
+def test_objective_is_exact_for_the_plans_at_hand(lam: float, rho: float, sweeps: int) -> None:
+    """Not only at convergence: what is reported is what these plans cost."""
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    sweeper = make_sweeper(tensor, costs, rho, lam)
+    scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
+    states, stacked = cold_state(sweeper.problem), stack_factors(scaled, "float64")
+    for _ in range(sweeps):
+        sweeper.sweep(states, stacked)
+    h = [state.log_scaling.copy() for state in states]
+    sweeper.sweep(states, stacked)
+    value = sweeper.value(states, scaled)
+    assert value.objective == pytest.approx(primal(h, sweeper, scaled, costs), rel=1e-11)
+    assert value.objective == pytest.approx(
+        value.transport + lam * (value.model_divergence + value.data_divergence), rel=1e-11
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("lam", "rho"), ALL_PAIRS)
+def test_gap_bounds_the_optimum_at_every_sweep(lam: float, rho: float, dtype: str) -> None:
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    best = referee((6, 5, 4), True, lam, rho)[0].total
+    slack = (1e-11 if dtype == "float64" else 1e-5) * abs(best)
+    sweeper = make_sweeper(tensor, costs, rho, lam, dtype)
+    scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
+    states, stacked = cold_state(sweeper.problem), stack_factors(scaled, dtype)
+    for _ in range(6):
+        sweeper.sweep(states, stacked, gather=False)
+        value = sweeper.value(states, scaled)
+        assert value.gap >= 0
+        assert value.objective - value.gap - slack <= best <= value.objective + slack
+
+
+@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (10.0, 50.0), (10.0, 1000.0)])
+def test_deflation_changes_the_way_and_not_the_end(lam: float, rho: float) -> None:
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    cheap = [cost * 2.0 / rho for cost in costs]  # blunt enough for plain sweeps
+    sweeper = make_sweeper(tensor, cheap, rho, lam)
+    assert all(isinstance(kernel, TiledKernel) for kernel in sweeper.problem.kernels)
+    scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
+    stacked = stack_factors(scaled, "float64")
+    gaps = {}
+    for deflate in (True, False):
+        states = cold_state(sweeper.problem)
+        for _ in range(15):
+            sweeper.sweep(states, stacked, gather=False, deflate=deflate)
+        gaps[deflate] = sweeper.value(states, scaled).gap
+    assert gaps[True] < 1e-3 * gaps[False]
+
+
+def test_columns_with_one_nonzero_settle_in_one_sweep() -> None:
+    places = np.column_stack([np.arange(5), np.arange(5)])
+    tensor = SparseTensor.from_coordinates(places, np.arange(1, 6), shape=(5, 5))
+    _, costs, factors = random_problem(0, (5, 5), 2, 0.5, True)
+    sweeper = make_sweeper(tensor, costs, 10.0, 10.0)
+    scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
+    states, stacked = cold_state(sweeper.problem), stack_factors(scaled, "float64")
+    sweeper.sweep(states, stacked, gather=False)
+    sweeper.sweep(states, stacked, gather=False)
+    value = sweeper.value(states, scaled)
+    assert value.gap <= 1e-13 * value.objective
+
+
+# --------------------------------------------------------------------------- kernel and tasks
+
+
+def test_kernel_form_follows_the_exponent() -> None:
+    cost = 1.0 - np.eye(4)
+    assert isinstance(build_kernel(cost, 60.0, "float32"), TiledKernel)
+    assert isinstance(build_kernel(cost, 60.1, "float32"), LogKernel)
+    assert isinstance(build_kernel(0.5 * cost, 120.0, "float64"), TiledKernel)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 700, 5000])
+def test_tiles_cover_every_row_once(size: int) -> None:
+    width = tile_width(size)
+    assert 0 < width <= size
+    if size <= 700:
+        kernel = build_kernel(1.0 - np.eye(size), 2.0, "float32")
+        assert isinstance(kernel, TiledKernel)
+        whole = np.concatenate(kernel.tiles, axis=1)
+        assert whole.shape == (size, size)
+        np.testing.assert_allclose(whole, np.exp(-2.0 * (1.0 - np.eye(size))), rtol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_mode_of_several_tiles_equals_one_of_logs(dtype: str) -> None:
+    """A size that needs tiles: the log path, which has none, must agree."""
+    random = np.random.default_rng(0)
+    shape = (301, 13)
+    places = np.column_stack([random.integers(0, size - 1, 500) for size in shape])
+    tensor = SparseTensor.from_coordinates(places, np.ones(500), shape=shape)
+    factors = [0.1 + random.random((size, 3)) for size in shape]
+    factors[0] *= 500 / (factors[0].sum(axis=0) * factors[1].sum(axis=0)).sum()
+    near = [0.3 * random_cost(random, size) for size in shape]
+    far = [cost.copy() for cost in near]
+    for factor, cost in zip(factors, far, strict=True):  # the last index is nowhere in use:
+        factor[-1] = 0.0  # its distance decides the form of the kernel and nothing else
+        cost[-1, :-1] = cost[:-1, -1] = 0.7
+    tiles = settle(tensor, near, factors, 100.0, 0.1, dtype)
+    logs = settle(tensor, far, factors, 100.0, 0.1, dtype)
+    assert len(tiles.sweeper.problem.kernels[0].tiles) > 1
+    assert isinstance(logs.sweeper.problem.kernels[0], LogKernel)
+    tolerance = TOLERANCE[dtype]
+    assert tiles.value.objective == pytest.approx(logs.value.objective, rel=tolerance)
+    for got, right in zip(tiles.numerators, logs.numerators, strict=True):
+        np.testing.assert_allclose(got, right, rtol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_long_columns_in_logs(dtype: str) -> None:
+    """More nonzeros in a column than Newton's full matrix takes; still solved, if slowly."""
+    random = np.random.default_rng(1)
+    size = LARGEST_NEWTON + 8
+    places = np.column_stack([np.arange(size), np.zeros(size, dtype=int)])
+    tensor = SparseTensor.from_coordinates(places, random.integers(1, 4, size), shape=(size, 1))
+    line = np.sort(random.random(size))
+    costs = [np.abs(line[:, None] - line), None]
+    factors = [0.5 + random.random((size, 2)), np.ones((1, 2))]
+    sweeper = make_sweeper(tensor, costs, 100.0, 1.0, dtype)
+    states, stacked = cold_state(sweeper.problem), stack_factors(factors, dtype)
+    for _ in range(20):
+        sweeper.sweep(states, stacked, gather=False)
+    value, problem = sweeper.value(states, factors), sweeper.problem
+    plan_and_data = states[0].sums[:, MASS].sum() + problem.mass
+    assert 0 < value.gap <= NEWTON_TOLERANCE * problem.scale * plan_and_data
+
+
+@pytest.mark.parametrize("rho", [10.0, 1000.0])
+def test_a_mode_that_stays_put_is_the_limit_of_dear_moves(rho: float) -> None:
+    """Cost None = no mass moves: the referee gets moves at a price nobody pays."""
+    tensor, costs, factors = problem_of((6, 5, 4), True)
+    still = settle(tensor, [None, *costs[1:]], factors, rho, 1.0)
+    dear = [1e4 * (1.0 - np.eye(6)), *costs[1:]]
+    wanted = objective(tensor.to_dense(), factors, dear, rho, 1.0)
+    check_parts(still.value, wanted, rho, 1.0, 1e-8)
