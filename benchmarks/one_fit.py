@@ -24,9 +24,7 @@ def measure(
     ehr = generate_ehr(patients, n_diagnoses=features, n_medications=features, seed=0)
     costs = build_costs(ehr.tensor, reference=ehr.tensor)
     settings = {"start": "random", "n_restarts": 1, "tolerance": 0.0, "random_state": 0}
-    model = Swift(
-        rank, sharpness=sharpness, max_iterations=iterations, dtype=dtype, **settings
-    )
+    model = Swift(rank, sharpness=sharpness, max_iterations=iterations, dtype=dtype, **settings)
     small = generate_ehr(60, n_diagnoses=features, n_medications=features, seed=1).tensor
     model.fit(small, build_costs(small, reference=small))  # compile before measuring
     estimate = model.estimate_memory(ehr.tensor, costs)

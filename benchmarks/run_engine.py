@@ -58,7 +58,11 @@ def exact_objective(tensor: SparseTensor, costs: Sequence[Array], factors: list[
 
 
 def engine_steps(
-    tensor: SparseTensor, costs: Sequence[Array], start: list[Array], iterations: int, **settings: Any
+    tensor: SparseTensor,
+    costs: Sequence[Array],
+    start: list[Array],
+    iterations: int,
+    **settings: Any,
 ) -> tuple[Swift, Array]:
     model = Swift(start[0].shape[1], tolerance=0.0, max_iterations=iterations, **settings)
     model.fit(tensor, costs, initial_factors=start)
@@ -75,7 +79,7 @@ def speed(quick: bool) -> dict[str, Any]:
         engine_steps(tensor, costs, start, 2, dtype=dtype)
         many, steps = engine_steps(tensor, costs, start, 50, dtype=dtype)
         few, _ = engine_steps(tensor, costs, start, iterations, dtype=dtype)
-        plain, plain_steps = engine_steps(tensor, costs, start, 20, dtype=dtype, momentum=0.0)
+        _, plain_steps = engine_steps(tensor, costs, start, 20, dtype=dtype, momentum=0.0)
         rows.append(
             {
                 "method": f"swiftcore {dtype}",
@@ -96,7 +100,9 @@ def speed(quick: bool) -> dict[str, Any]:
                 "method": f"paper dense {dtype}, "
                 + ("BLAS on all cores" if threads == 1 else f"{threads} column threads"),
                 "seconds_per_iteration": float(np.median(seconds)),
-                "objective": exact_objective(tensor, costs, [np.asarray(f, float) for f in factors]),
+                "objective": exact_objective(
+                    tensor, costs, [np.asarray(factor, float) for factor in factors]
+                ),
                 "iterations": iterations,
             }
         )
@@ -199,8 +205,11 @@ def child(**settings: Any) -> dict[str, Any]:
     """One fit in a process of its own."""
     words = [f"--{name}={value}" for name, value in settings.items()]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.one_fit", *words], capture_output=True, text=True, check=True
-    )  # fmt: skip
+        [sys.executable, "-m", "benchmarks.one_fit", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 
@@ -266,16 +275,17 @@ def _short(value: Any) -> str:
 
 def draw(results: dict[str, Any], path: Path) -> None:
     """Objective against seconds, and growth, as one picture."""
-    import matplotlib  # noqa: PLC0415  heavy, only for the picture
+    import matplotlib  # heavy, only for the picture
 
     matplotlib.use("svg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
+    from matplotlib import pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for row in results.get("convergence", {}).get("rows", []):
         seconds, objective = np.array(row["trace"]).T
         best = results["convergence"]["best"]
-        left.plot(seconds, objective / best - 1, label=f"{row['start']}, momentum {row['momentum']}")
+        label = f"{row['start']}, momentum {row['momentum']}"
+        left.plot(seconds, objective / best - 1, label=label)
     left.set(xlabel="seconds", ylabel="objective above the best", yscale="log", xscale="log")
     left.legend()
     rows = results.get("growth", {}).get("by_patients", [])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from swiftcore.errors import InvalidCost, Problem, where_list
 
 ROUNDING = 1e-12  # negative zeros and asymmetry below this are what rounding leaves behind
-ROWS_AT_A_TIME = 1024  # large matrices are looked through in strips, without copies
+ROWS_AT_A_TIME = 256  # large matrices are looked through in strips, without copies
 
 
 def check_costs(
@@ -80,8 +80,7 @@ def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
     faults: dict[str, list[tuple[int, int]]] = {
         "cost-nan": [], "cost-infinite": [], "cost-negative": [], "cost-asymmetric": [],
     }  # fmt: skip
-    scale = float(np.nanmax(np.abs(matrix), initial=1.0, where=np.isfinite(matrix)))
-    slack = (1e-6 if matrix.dtype == np.float32 else ROUNDING) * scale
+    slack = (1e-6 if matrix.dtype == np.float32 else ROUNDING) * _largest_finite(matrix)
     for low in range(0, len(matrix), ROWS_AT_A_TIME):
         strip = matrix[low : low + ROWS_AT_A_TIME]
         mirror = matrix[:, low : low + ROWS_AT_A_TIME].T
@@ -98,6 +97,15 @@ def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
             if bad.any():
                 faults[code] += [(int(i) + low, int(j)) for i, j in np.argwhere(bad)[:1000]]
     return faults
+
+
+def _largest_finite(matrix: NDArray[Any]) -> float:
+    """The largest finite absolute value, at least 1; also in strips."""
+    largest = 1.0
+    for low in range(0, len(matrix), ROWS_AT_A_TIME):
+        strip = np.abs(matrix[low : low + ROWS_AT_A_TIME])
+        largest = max(largest, float(strip.max(initial=1.0, where=np.isfinite(strip))))
+    return largest
 
 
 def _diagonal_problem(matrix: NDArray[Any], diagonal: NDArray[Any], where: str) -> Problem:

@@ -54,7 +54,8 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
         records = replace(records, events=tuple(table for table, _ in moved))
         owners = {visit: who for _, some in moved for visit, who in some.items()}
     cells = join_events(records.events, options.join, options.window_days, findings,
-                        within_visit=records.times_within_visit)  # fmt: skip
+                        within_visit=records.times_within_visit,
+                        duplicates=options.duplicates)  # fmt: skip
     classes = None
     if outcome is not None:
         classes = dict(outcome.of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ MINUTES = 1440.0
 
 def join_events(
     tables: Sequence[Events], how: str, window_days: float, findings: Findings,
-    *, within_visit: bool = False,
+    *, within_visit: bool = False, duplicates: str = "refuse",
 ) -> Cells:  # fmt: skip
     """Every combination of events, one from each table, that belong together.
 
@@ -34,6 +35,9 @@ def join_events(
         further tables at most `window_days` from the date in the first.
     within_visit : bool
         Times count from each visit's start, so a window never reaches over two visits.
+    duplicates : {"sum", "max", "refuse"}
+        Repeated events of one patient or visit are first put together in this way, which
+        changes no cell and keeps the join small; "refuse" leaves them for the builder to find.
 
     Raises
     ------
@@ -52,11 +56,16 @@ def join_events(
         _count(keep, tables, "events without a visit", findings)
     if how == "window":
         times = [_time(table) for table in tables]
-        keep = [now & ~np.isnan(time) for now, time in zip(keep, times, strict=True)]
-        _count(keep, tables, "events without a date", findings)
+        dated = [~np.isnan(time) for time in times]
+        _count([day | ~now for day, now in zip(dated, keep, strict=True)], tables,
+               "events without a date", findings)  # fmt: skip
+        keep = [now & day for now, day in zip(keep, dated, strict=True)]
         joined = _window_join(groups, times, keep, window_days)
     else:
-        joined = _group_join(groups, tables, keep)
+        if duplicates != "refuse":
+            tables, groups, keep = _condensed(tables, groups, keep, duplicates, findings)
+            subjects, labels = _together([table.subject for table in tables])
+        joined = _group_join(groups, keep)
     if not len(joined[0]):
         names = " and ".join(table.name for table in tables)
         raise refuse("join-empty", "No events belong together", names,
@@ -126,12 +135,37 @@ def _count_unpartnered(
                            table.name)  # fmt: skip
 
 
+def _condensed(
+    tables: Sequence[Events], groups: list[NDArray[np.int64]], keep: list[NDArray[np.bool_]],
+    duplicates: str, findings: Findings,
+) -> tuple[list[Events], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:  # fmt: skip
+    """One event per group and feature, with the sum or the largest of the amounts."""
+    reduce = np.add if duplicates == "sum" else np.maximum
+    new_tables, new_groups = [], []
+    for table, group, kept in zip(tables, groups, keep, strict=True):
+        rows = np.flatnonzero(kept)
+        keys = group[rows] * len(table.feature.labels) + table.feature.codes[rows]
+        amount = np.ones(len(rows)) if table.amount is None else table.amount[rows]
+        # equal keys from small to large, so that sums do not depend on the order of rows
+        order = np.lexsort((amount, keys))
+        keys, rows, amount = keys[order], rows[order], amount[order]
+        first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
+        total = reduce.reduceat(amount, first) if len(keys) else amount
+        if len(rows) > len(first):
+            how = "their amounts were added" if duplicates == "sum" else "the largest was kept"
+            findings.note(f"{len(rows) - len(first):,} of {len(rows):,} events in {table.name} "
+                          f"repeat another; {how}.")  # fmt: skip
+        new_tables.append(replace(table.take(rows[first]), amount=total))
+        new_groups.append(group[rows[first]])
+    return new_tables, new_groups, [np.ones(len(group), dtype=bool) for group in new_groups]
+
+
 def _group_join(
-    groups: list[NDArray[np.int64]], tables: Sequence[Events], keep: list[NDArray[np.bool_]]
+    groups: list[NDArray[np.int64]], keep: list[NDArray[np.bool_]]
 ) -> list[NDArray[np.int64]]:
     """Row numbers of all combinations that share a group."""
     joined = [np.flatnonzero(keep[0])]
-    for axis in range(1, len(tables)):
+    for axis in range(1, len(groups)):
         right = np.flatnonzero(keep[axis])
         right = right[np.argsort(groups[axis][right], kind="stable")]
         keys = groups[axis][right]

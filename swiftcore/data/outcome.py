@@ -54,6 +54,9 @@ def take_outcome(
         possible = [name for name, texts in records.traits.items() if _could_be(name, texts)]
         if possible:
             findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
+        if records.died:
+            findings.note(f"Death can be the outcome: {len(records.died):,} patients died "
+                          f"({records.death_name}).")  # fmt: skip
         if options.before_outcome or options.lookback_days:
             findings.note("Without an outcome there is no 'before the outcome': all events count.")
         return records, None

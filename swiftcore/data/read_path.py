@@ -22,11 +22,11 @@ from swiftcore.data.event_table import (
     document_columns,
     plain_name,
     read_cells,
-    read_tables,
 )
 from swiftcore.data.findings import Findings, refuse
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.outcome import Outcome, as_classes
+from swiftcore.data.several_tables import read_tables
 from swiftcore.data.sniff import KINDS, category_files, sniff, table_files, tensor_file
 from swiftcore.data.source import Budget, Source
 from swiftcore.data.summary import summarize

@@ -12,6 +12,7 @@ from swiftcore.data.ehr import layouts_present
 from swiftcore.data.ehr_layouts import LAYOUTS
 from swiftcore.data.findings import Findings, refuse
 from swiftcore.data.options import BuildOptions
+from swiftcore.data.parquet_table import PARQUET_MAGIC
 from swiftcore.data.source import Source
 from swiftcore.errors import InvalidData, where_list
 
@@ -87,6 +88,8 @@ def _file_kind(source: Source, name: str) -> str:
         raise refuse("file-empty", "The file is empty", name, f"{source.size(name)} bytes",
                      "Export the data again.")  # fmt: skip
     refuse_foreign(inner, name)
+    if inner.startswith(PARQUET_MAGIC):
+        return "table"
     if _TNS.search(name) or _looks_like_tns(inner):
         return "tns"
     return "code-map" if is_code_map(source, name) else "table"

@@ -255,7 +255,8 @@ def _holds_arrays(path: Path) -> bool:
     """Whether a zip is an .npz: arrays are read by their headers, not as files."""
     with _open_regular(path) as handle:
         head = handle.read(300)
-    return path.name.lower().endswith(".npz") or b".npy" in head[30:]
+    first_name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
+    return first_name.endswith(b".npy")
 
 
 def _starts_with(path: Path, magic: bytes) -> bool:

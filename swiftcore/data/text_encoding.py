@@ -69,14 +69,22 @@ def _eight_bit_encoding(data: bytes, name: str, findings: Findings) -> str:
     broken = lenient.count("\ufffd")
     whole = sum(ord(letter) > 127 for letter in lenient) - broken
     if whole > broken:
-        bad = data.decode("utf-8", "surrogateescape").encode("utf-8", "replace").find(b"?")
+        line = data[: _first_bad_byte(data)].count(10) + 1
         raise refuse("utf8-damaged", "The text is UTF-8 with damaged letters",
-                     f"{name}, line {data[:max(bad, 0)].count(10) + 1} or later",
+                     f"{name}, line {line}",
                      f"{broken:,} damaged and {whole:,} sound letters beyond ASCII",
                      "Export the file again, or set the encoding to cp1252.")  # fmt: skip
     findings.note(f"{name} is not UTF-8; it was read as Windows-1252. "
                   "If names look wrong, set the encoding.")  # fmt: skip
     return "cp1252"
+
+
+def _first_bad_byte(data: bytes) -> int:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0
 
 
 def _place(error: Exception, data: bytes, name: str) -> str:

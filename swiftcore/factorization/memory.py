@@ -59,9 +59,9 @@ def estimate_memory(
         kernels += item * size * size
         block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
     n = tensor.n_modes
-    # Per entry and mode: unfolding 12, log value 8, log scaling 8, scaling, K'u; sorting
-    # and the columns' places and sums, at worst one column per entry.
-    per_entry = 12 + 8 + 8 + 3 * item + 8 * n + 8 * 6 + 8
+    # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in
+    # the tasks, sorting, and the share of its column; calibrated by ``benchmarks``.
+    per_entry = 78 + 3 * item
     entries = n * tensor.n_entries * per_entry
     factors = rows * rank * (8 * 12 + item)
     working = n_jobs * (block + BLOCK * rank * item) + factors

@@ -24,7 +24,7 @@ from swiftcore.transport.elementary import COMPILED, exp, log
 
 LARGEST_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
 BLOCK = 128  # columns worked on at a time
-TILE = 256  # rows worked on at a time: block, tile and the kernel rows they share fit the L2 cache
+TILE = 512  # rows worked on at a time: block, tile and the kernel rows they share fit the L2 cache
 
 
 @njit(**COMPILED)
@@ -97,49 +97,55 @@ def _divide(q: Any, model: Any) -> None:
 
 
 @njit(**COMPILED)
-def _kernel_times(rows: Any, start: int, stop: int, v: Any, kernel: Any, low: int,
-                  kv: Any) -> None:  # fmt: skip
-    """kv = K v for rows low, low + 1, ...: a sum over the column's support, four at a time."""
-    width = len(kv)
+def _kernel_times(bases: Any, start: int, stop: int, v: Any, kernel: Any, kv: Any) -> None:
+    """kv = K v for the rows of a tile: a sum over the column's support, four at a time.
+
+    ``bases[p]`` is where in the flat kernel the tile's part of entry p's row begins; unsigned,
+    because signed indices would be tested for negative values in the innermost loop.
+    """
+    width = np.uint64(len(kv))
     for i in range(width):
         kv[i] = 0
     p = start
     while p + 4 <= stop:
-        k0, k1 = kernel[rows[p], low : low + width], kernel[rows[p + 1], low : low + width]
-        k2, k3 = kernel[rows[p + 2], low : low + width], kernel[rows[p + 3], low : low + width]
+        b0, b1, b2, b3 = bases[p], bases[p + 1], bases[p + 2], bases[p + 3]
         v0, v1, v2, v3 = v[p], v[p + 1], v[p + 2], v[p + 3]
         for i in range(width):
-            kv[i] += (v0 * k0[i] + v1 * k1[i]) + (v2 * k2[i] + v3 * k3[i])
+            kv[i] += (v0 * kernel[b0 + i] + v1 * kernel[b1 + i]) + (
+                v2 * kernel[b2 + i] + v3 * kernel[b3 + i]
+            )
         p += 4
     while p < stop:
-        k0, v0 = kernel[rows[p], low : low + width], v[p]
+        b0, v0 = bases[p], v[p]
         for i in range(width):
-            kv[i] += v0 * k0[i]
+            kv[i] += v0 * kernel[b0 + i]
         p += 1
 
 
 @njit(**COMPILED)
-def _kernel_transposed_times(rows: Any, start: int, stop: int, kernel: Any, low: int, u: Any,
+def _kernel_transposed_times(bases: Any, start: int, stop: int, kernel: Any, u: Any,
                              ktu: Any) -> None:  # fmt: skip
-    """Add the part of K'u on the support that rows low, low + 1, ... give, four at a time."""
-    width, p = len(u), start
+    """Add the part of K'u on the support that the tile's rows give, four at a time."""
+    width, p = np.uint64(len(u)), start
     zero = u.dtype.type(0)
     while p + 4 <= stop:
-        k0, k1 = kernel[rows[p], low : low + width], kernel[rows[p + 1], low : low + width]
-        k2, k3 = kernel[rows[p + 2], low : low + width], kernel[rows[p + 3], low : low + width]
+        b0, b1, b2, b3 = bases[p], bases[p + 1], bases[p + 2], bases[p + 3]
         t0, t1, t2, t3 = zero, zero, zero, zero
         for i in range(width):
-            t0 += k0[i] * u[i]
-            t1 += k1[i] * u[i]
-            t2 += k2[i] * u[i]
-            t3 += k3[i] * u[i]
+            t0 += kernel[b0 + i] * u[i]
+            t1 += kernel[b1 + i] * u[i]
+            t2 += kernel[b2 + i] * u[i]
+            t3 += kernel[b3 + i] * u[i]
         ktu[p] += t0
         ktu[p + 1] += t1
         ktu[p + 2] += t2
         ktu[p + 3] += t3
         p += 4
     while p < stop:
-        ktu[p] += _dot(kernel[rows[p], low : low + width], u)
+        b0, t0 = bases[p], zero
+        for i in range(width):
+            t0 += kernel[b0 + i] * u[i]
+        ktu[p] += t0
         p += 1
 
 
@@ -192,6 +198,7 @@ def sweep_columns(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
     tile = np.empty(BLOCK * width, own.dtype)
     kv, u = np.empty(width, own.dtype), np.empty(width, own.dtype)
     peaks, scales, peaks_now = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    bases, flat = np.empty(len(rows), np.uint64), kernel.reshape(kernel.size)
     for first in range(0, len(places), BLOCK):
         n = min(BLOCK, len(places) - first)
         _khatri_rao(first, n, places, stacked, products, peaks)
@@ -207,12 +214,14 @@ def sweep_columns(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
             high = min(low + width, n_rows)
             x = tile[: n * (high - low)].reshape((n, high - low))
             np.dot(products[:n], own[low:high].T, x)
+            for p in range(starts[first], starts[first + n]):
+                bases[p] = rows[p] * n_rows + low
             for b in range(n):
                 j = first + b
                 kv_here, u_here = kv[: high - low], u[: high - low]
-                _kernel_times(rows, starts[j], starts[j + 1], v, kernel, low, kv_here)
+                _kernel_times(bases, starts[j], starts[j + 1], v, flat, kv_here)
                 mass, moment = _scale_rows(x[b], kv_here, phi, fresh, u_here)
-                _kernel_transposed_times(rows, starts[j], starts[j + 1], kernel, low, u_here, ktu)
+                _kernel_transposed_times(bases, starts[j], starts[j + 1], flat, u_here, ktu)
                 column_sums[j, 1] += mass
                 column_sums[j, 2] += moment
             if gather:

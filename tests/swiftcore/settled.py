@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swiftcore.parallel import Workers
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.kernel import TiledKernel
+from swiftcore.transport.kernel import DenseKernel
 from swiftcore.transport.problem import TransportSettings, describe_problem
 from swiftcore.transport.sinkhorn import (
     ModeState,
@@ -81,7 +81,7 @@ def settle(
     scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
     states, stacked = cold_state(sweeper.problem), stack_factors(scaled, dtype)
     small = 1e-22 if dtype == "float64" else 1e-12
-    patience = 400 if any(isinstance(k, TiledKernel) for k in sweeper.problem.kernels) else 4
+    patience = 400 if any(isinstance(k, DenseKernel) for k in sweeper.problem.kernels) else 4
     lowest, since = np.inf, 0
     for _ in range(MOST_SWEEPS):
         numerators = sweeper.sweep(states, stacked, tolerance=small)
@@ -105,7 +105,10 @@ def model_side(settled: Settled, mode: int, cost: Array) -> Array:
         entries = slice(part.starts[j], part.starts[j + 1])
         log_kernel = -problem.settings.sharpness * cost[:, part.rows[entries]] - problem.offset
         log_kv = np.logaddexp.reduce(log_kernel + h[entries], axis=1)
-        others = [settled.factors[o][i] for o, i in zip(part.other_modes, part.column_places[j], strict=True)]
+        others = [
+            settled.factors[o][i]
+            for o, i in zip(part.other_modes, part.column_places[j], strict=True)
+        ]
         model = settled.factors[mode] @ np.prod(others, axis=0)
         column = np.zeros(len(model))
         alive = model > 0

@@ -14,8 +14,8 @@ from reference.known_problems import random_cost, random_problem
 from settled import BEYOND, PAPER_GRID, make_sweeper, model_side, settle
 
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.kernel import LogKernel, TiledKernel, build_kernel, tile_width
 from swiftcore.transport.columns import LARGEST_NEWTON
+from swiftcore.transport.kernel import DenseKernel, LogKernel, build_kernel
 from swiftcore.transport.sinkhorn import MASS, NEWTON_TOLERANCE, cold_state, stack_factors
 
 Array = NDArray[np.float64]
@@ -311,7 +311,7 @@ def test_deflation_changes_the_way_and_not_the_end(lam: float, rho: float) -> No
     tensor, costs, factors = problem_of((6, 5, 4), True)
     cheap = [cost * 2.0 / rho for cost in costs]  # blunt enough for plain sweeps
     sweeper = make_sweeper(tensor, cheap, rho, lam)
-    assert all(isinstance(kernel, TiledKernel) for kernel in sweeper.problem.kernels)
+    assert all(isinstance(kernel, DenseKernel) for kernel in sweeper.problem.kernels)
     scaled = [factors[0] / sweeper.problem.scale, *factors[1:]]
     stacked = stack_factors(scaled, "float64")
     gaps = {}
@@ -341,26 +341,23 @@ def test_columns_with_one_nonzero_settle_in_one_sweep() -> None:
 
 def test_kernel_form_follows_the_exponent() -> None:
     cost = 1.0 - np.eye(4)
-    assert isinstance(build_kernel(cost, 60.0, "float32"), TiledKernel)
+    assert isinstance(build_kernel(cost, 60.0, "float32"), DenseKernel)
     assert isinstance(build_kernel(cost, 60.1, "float32"), LogKernel)
-    assert isinstance(build_kernel(0.5 * cost, 120.0, "float64"), TiledKernel)
+    assert isinstance(build_kernel(0.5 * cost, 120.0, "float64"), DenseKernel)
 
 
-@pytest.mark.parametrize("size", [1, 255, 256, 257, 700, 5000])
-def test_tiles_cover_every_row_once(size: int) -> None:
-    width = tile_width(size)
-    assert 0 < width <= size
-    if size <= 700:
-        kernel = build_kernel(1.0 - np.eye(size), 2.0, "float32")
-        assert isinstance(kernel, TiledKernel)
-        whole = np.concatenate(kernel.tiles, axis=1)
-        assert whole.shape == (size, size)
-        np.testing.assert_allclose(whole, np.exp(-2.0 * (1.0 - np.eye(size))), rtol=1e-7)
+@pytest.mark.parametrize("size", [1, 511, 512, 513, 1200])
+def test_the_kernel_is_whole(size: int) -> None:
+    """It is computed strip by strip; no strip may be missing or doubled."""
+    cost = random_cost(np.random.default_rng(0), size)
+    kernel = build_kernel(cost, 2.0, "float32")
+    assert isinstance(kernel, DenseKernel)
+    np.testing.assert_allclose(kernel.matrix, np.exp(-2.0 * cost), rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_mode_of_several_tiles_equals_one_of_logs(dtype: str) -> None:
-    """A size that needs tiles: the log path, which has none, must agree."""
+def test_sweeps_and_newton_steps_find_the_same(dtype: str) -> None:
+    """A larger mode by its kernel and by logarithms: two ways, one answer."""
     random = np.random.default_rng(0)
     shape = (301, 13)
     places = np.column_stack([random.integers(0, size - 1, 500) for size in shape])
@@ -372,13 +369,13 @@ def test_a_mode_of_several_tiles_equals_one_of_logs(dtype: str) -> None:
     for factor, cost in zip(factors, far, strict=True):  # the last index is nowhere in use:
         factor[-1] = 0.0  # its distance decides the form of the kernel and nothing else
         cost[-1, :-1] = cost[:-1, -1] = 0.7
-    tiles = settle(tensor, near, factors, 100.0, 0.1, dtype)
+    swept = settle(tensor, near, factors, 100.0, 0.1, dtype)
     logs = settle(tensor, far, factors, 100.0, 0.1, dtype)
-    assert len(tiles.sweeper.problem.kernels[0].tiles) > 1
+    assert isinstance(swept.sweeper.problem.kernels[0], DenseKernel)
     assert isinstance(logs.sweeper.problem.kernels[0], LogKernel)
     tolerance = TOLERANCE[dtype]
-    assert tiles.value.objective == pytest.approx(logs.value.objective, rel=tolerance)
-    for got, right in zip(tiles.numerators, logs.numerators, strict=True):
+    assert swept.value.objective == pytest.approx(logs.value.objective, rel=tolerance)
+    for got, right in zip(swept.numerators, logs.numerators, strict=True):
         np.testing.assert_allclose(got, right, rtol=tolerance)
 
 

@@ -39,8 +39,10 @@ def random_rows(rng: random.Random, count: int, letter: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def counted(tables: list[Events], how: str, window: float = 5) -> Counter[tuple[str, ...]]:
-    cells = join_events(tables, how, window, Findings())
+def counted(
+    tables: list[Events], how: str, window: float = 5, duplicates: str = "sum"
+) -> Counter[tuple[str, ...]]:
+    cells = join_events(tables, how, window, Findings(), duplicates=duplicates)
     total: Counter[tuple[str, ...]] = Counter()
     for place in range(len(cells)):
         names = [cells.row.labels[cells.row.codes[place]]]
@@ -60,7 +62,9 @@ def test_join_of_two_tables_equals_a_double_loop(how: str, seed: int) -> None:
             together = {"patient": True, "visit": visit == visit2, "window": abs(day - day2) <= 5}
             if who == who2 and together[how]:
                 expected[(who, what, what2)] += 1
-    assert counted([events("d", first), events("m", second)], how) == expected
+    tables = [events("d", first), events("m", second)]
+    assert counted(tables, how) == expected
+    assert counted(tables, how, duplicates="refuse") == expected  # nothing put together first
 
 
 def test_join_of_three_tables() -> None:

@@ -17,7 +17,9 @@ import pytest
 
 from swiftcore.data.bundle import bundle_bytes
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.findings import Findings
 from swiftcore.data.options import BuildOptions, Limits
+from swiftcore.data.read_path import read_path
 from swiftcore.data.sandbox import build_path
 from swiftcore.errors import InvalidData
 from swiftcore.tensor.sparse_tensor import SparseTensor
@@ -188,6 +190,28 @@ def test_600_damaged_files(tmp_path: Path) -> None:
 def test_10_000_damaged_files(tmp_path: Path) -> None:
     read = run(1000, 2, tmp_path)
     assert read["data.swift.npz"] == 0
+
+
+NAMES = ("a.csv", "a.tsv", "a.txt", "a.dat", "a.gz", "a.parquet", "a.zip", "a.npz", "a.tns", "a")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_bytes_decide_not_the_name(kind: str, tmp_path: Path) -> None:
+    """Ten contents under ten names: read alike, or refused in words."""
+    content = FORMATS[kind](random.Random(9))
+    (tmp_path / kind).write_bytes(content)
+    digest = read_path(tmp_path / kind, OPTIONS, Findings()).tensor.digest()
+    for name in NAMES:
+        path = tmp_path / name
+        path.write_bytes(content)
+        codes, found = [], digest
+        try:
+            found = read_path(path, OPTIONS, Findings()).tensor.digest()
+        except InvalidData as error:
+            codes = [problem.code for problem in error.problems]
+        assert found == digest
+        text_called_tensor = name == "a.tns" and kind.endswith(("csv", "tsv", "csv.gz"))
+        assert not codes or text_called_tensor, (name, codes)
 
 
 def test_npz_accepts_no_changed_value(tmp_path: Path) -> None:

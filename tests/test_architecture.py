@@ -1,0 +1,121 @@
+"""Who may import whom, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "swiftcore").rglob("*.py"))
+BELOW = {  # what each part of swiftcore may use besides itself, errors, progress and tensor
+    "tensor": set(),
+    "transport": {"parallel"},
+    "cost": set(),
+    "data": set(),
+    "factorization": {"transport", "cost", "parallel"},
+    "baselines": set(),
+    "phenotypes": set(),
+    "parallel": set(),
+    "progress": set(),
+    "errors": set(),
+    "evaluation": {"factorization", "cost", "phenotypes", "data"},
+}
+FOR_ALL = {"errors", "progress", "tensor"}
+LEAVES = {"errors": set(), "progress": set(), "tensor": {"errors"}, "parallel": set()}
+EVERYWHERE = {"__init__", "cli"}  # the front door and the command may use every part
+
+
+def part_of(path: Path) -> str:
+    inside = path.relative_to(ROOT / "swiftcore").parts
+    return inside[0] if len(inside) > 1 else path.stem
+
+
+def imports(path: Path) -> list[tuple[str, ast.AST]]:
+    """Every imported module, with ``from a import b`` as a.b."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: list[tuple[str, ast.AST]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found += [(f"{node.module}.{alias.name}", node) for alias in node.names]
+    return found
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_the_core_knows_no_screen_and_no_plot(path: Path) -> None:
+    for name, _ in imports(path):
+        assert name.split(".")[0] not in {"dashboard", "streamlit", "plotly", "matplotlib", "tests",
+                                          "benchmarks"}, name  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_imports_only_go_downward(path: Path) -> None:
+    part = part_of(path)
+    if part in EVERYWHERE:
+        return
+    allowed = LEAVES.get(part, BELOW[part] | FOR_ALL) | {part}
+    for name, _ in imports(path):
+        pieces = name.split(".")
+        if pieces[0] == "swiftcore":
+            assert len(pieces) > 1 and pieces[1] in allowed, f"{part} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_no_import_hides_in_a_function_to_dodge_a_cycle(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom):
+                    names = [str(node.module)]
+                else:
+                    continue
+                assert not any(name.startswith("swiftcore") for name in names), names
+
+
+def test_evaluation_knows_no_concrete_model() -> None:
+    for path in (ROOT / "swiftcore" / "evaluation").rglob("*.py"):
+        for name, _ in imports(path):
+            if name.startswith("swiftcore.factorization"):
+                assert name.startswith("swiftcore.factorization.factorizer"), f"{path}: {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_library_code_logs_and_does_not_print(path: Path) -> None:
+    if path.name == "cli.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id != "print", f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_randomness_is_passed_in_and_nothing_is_pickled(path: Path) -> None:
+    for name, _ in imports(path):
+        assert name.split(".")[0] not in {"random", "pickle", "cloudpickle", "dill"}, name
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random."):
+            allowed = {"np.random.default_rng", "np.random.Generator"}
+            assert ast.unparse(node) in allowed, f"line {node.lineno}: {ast.unparse(node)}"
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            assert ast.unparse(node.value) == "False", f"line {node.value.lineno}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=ids)
+def test_no_name_says_nothing(path: Path) -> None:
+    assert path.stem not in {"utils", "helpers", "common", "manager", "misc"}
+
+
+def test_all_parts_are_known_here() -> None:
+    parts = {part_of(path) for path in FILES} - EVERYWHERE
+    assert parts <= set(BELOW)
