@@ -1,18 +1,24 @@
 """SWIFT: scalable Wasserstein factorization for sparse nonnegative tensors."""
 
-from swiftcore.cost import CostRecipe, build_costs
-from swiftcore.errors import (
-    InvalidCost,
-    InvalidData,
-    InvalidSettings,
-    NotEnoughMemory,
-    Problem,
-    SwiftError,
-)
-from swiftcore.factorization import Swift, load_model, save_model
-from swiftcore.phenotypes import Phenotype, describe_phenotypes
-from swiftcore.progress import FitOutcome, FitProgress
-from swiftcore.tensor import Mode, SparseTensor, unfold
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swiftcore.cost import CostRecipe, build_costs
+    from swiftcore.errors import (
+        InvalidCost,
+        InvalidData,
+        InvalidSettings,
+        NotEnoughMemory,
+        Problem,
+        SwiftError,
+    )
+    from swiftcore.factorization import Swift, load_model, save_model
+    from swiftcore.phenotypes import Phenotype, describe_phenotypes
+    from swiftcore.progress import FitOutcome, FitProgress
+    from swiftcore.tensor import Mode, SparseTensor, unfold
 
 __version__ = "0.1.0"
 
@@ -36,3 +42,26 @@ __all__ = [
     "save_model",
     "unfold",
 ]
+
+# Each name is fetched when it is first used: reading a file must not wait for the compiler.
+_HOMES = {
+    "swiftcore.cost": ("CostRecipe", "build_costs"),
+    "swiftcore.errors": (
+        "InvalidCost", "InvalidData", "InvalidSettings", "NotEnoughMemory", "Problem", "SwiftError",
+    ),
+    "swiftcore.factorization": ("Swift", "load_model", "save_model"),
+    "swiftcore.phenotypes": ("Phenotype", "describe_phenotypes"),
+    "swiftcore.progress": ("FitOutcome", "FitProgress"),
+    "swiftcore.tensor": ("Mode", "SparseTensor", "unfold"),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -252,7 +252,10 @@ def diagnosis_label(category: int) -> str:
 DIAGNOSES: tuple[str, ...] = tuple(diagnosis_label(category) for category in CCS_CATEGORIES)
 
 WOMEN_ONLY = frozenset(
-    [*map(diagnosis_label, (24, 167, 171, 173, 175)), "Estrogens", "Progestins", "Vaginal Estrogens"]
+    [
+        *map(diagnosis_label, (24, 167, 171, 173, 175)),
+        "Estrogens", "Progestins", "Vaginal Estrogens",
+    ]
 )  # fmt: skip
 MEN_ONLY = frozenset(
     [*map(diagnosis_label, (29, 164, 166)), "Impotence Agents", "Prostatic Hypertrophy Agents"]

