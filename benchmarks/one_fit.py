@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -40,8 +40,16 @@ def measure(
         "seconds_per_iteration": float(np.median(steps)),
         "fit_peak_mb": (peak.highest - before) / 1e6,
         "estimate_mb": estimate.total / 1e6,
-        "process_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "process_peak_mb": _process_peak() / 1e6,
     }
+
+
+def _process_peak() -> float:
+    """Highest resident memory of this process; ``getrusage`` would count the parent's."""
+    status = Path("/proc/self/status").read_text()
+    return next(
+        float(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")
+    )
 
 
 class _Peak:

@@ -22,6 +22,10 @@ class PromptThreads(ThreadingBackend):  # type: ignore[misc]
 
     supports_retrieve_callback = False
 
+    def retrieve_result(self, out: Any, timeout: float | None = None) -> Any:
+        """Wait for a task; what it raised is raised here."""
+        return self.retrieve_result_callback(out.get(timeout))
+
 
 class Workers:
     """A team that works through lists of tasks, for the length of a ``with`` block.
@@ -43,10 +47,9 @@ class Workers:
         active, _ = get_active_backend(prefer="threads")
         chosen = PromptThreads() if type(active) is ThreadingBackend else None
         self._parallel = Parallel(n_jobs=self.n_jobs, backend=chosen, batch_size=1)
-        self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
 
     def __enter__(self) -> Workers:
-        self._blas.__enter__()
+        self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
         self._parallel.__enter__()
         return self
 
@@ -57,7 +60,7 @@ class Workers:
         trace: TracebackType | None,
     ) -> None:
         self._parallel.__exit__(kind, error, trace)
-        self._blas.__exit__(kind, error, trace)
+        self._blas.restore_original_limits()
 
     def run(
         self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], work: Sequence[float]

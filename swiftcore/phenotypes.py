@@ -90,6 +90,11 @@ def describe_phenotypes(
     carried : float
         Share of a row's memberships from which on it counts as carrying the phenotype.
     """
+    if top < 1:
+        raise InvalidSettings(
+            Problem("top", "At least one feature must be shown", "top", repr(top),
+                    "Give a whole number of 1 or more.")
+        )  # fmt: skip
     if not 0 <= frequency_weight <= 1:
         raise InvalidSettings(
             Problem("frequency-weight", "The relevance weight is out of range",

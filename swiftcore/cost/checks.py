@@ -24,10 +24,12 @@ def check_costs(
     InvalidCost
         With every fault of every matrix.
     """
-    if len(costs) != len(shape):
+    count = len(costs) if isinstance(costs, Sequence | np.ndarray) else None
+    if count != len(shape):
+        found = type(costs).__name__ if count is None else str(count)
         raise InvalidCost(
             Problem("cost-count", "There must be one cost matrix per mode", "costs",
-                    f"{len(costs)} for {len(shape)} modes", "Give a matrix or None for each mode.")
+                    f"{found} for {len(shape)} modes", "Give a matrix or None for each mode.")
         )  # fmt: skip
     checked: list[NDArray[np.float64] | None] = []
     problems: list[Problem] = []
@@ -49,7 +51,10 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
     InvalidCost
         With every fault found and where it stands.
     """
-    raw: NDArray[Any] = np.asarray(cost)
+    try:
+        raw: NDArray[Any] = np.asarray(cost)
+    except ValueError:  # rows of different lengths
+        raw = np.empty(0, dtype=object)
     if raw.dtype.kind not in "biuf" or raw.shape != (size, size):
         raise InvalidCost(
             Problem("cost-shape", "The cost must be a square matrix of real numbers", where,
@@ -73,7 +78,7 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
         problems.append(_diagonal_problem(matrix, diagonal, where))
     if problems:
         raise InvalidCost(problems)
-    return matrix
+    return np.maximum(matrix, 0) if matrix.min(initial=0.0) < 0 else matrix
 
 
 def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
@@ -87,7 +92,7 @@ def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
         finite = np.isfinite(strip)
         with np.errstate(invalid="ignore"):
             uneven = finite & (np.abs(strip - mirror) > slack)
-            negative = finite & (strip < 0)
+            negative = finite & (strip < -slack)
         for code, bad in (
             ("cost-nan", np.isnan(strip)),
             ("cost-infinite", np.isinf(strip)),

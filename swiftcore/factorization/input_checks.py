@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,20 @@ from swiftcore.tensor import Mode, SparseTensor
 
 def _whole(low: int) -> Callable[[Any], bool]:
     return lambda value: (
-        (isinstance(value, int) and not isinstance(value, bool) and value >= low)
-        or (hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= low)
+        isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
     )
 
 
+def _real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def _positive(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+    return _real(value) and value > 0
 
 
-def _share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value < math.inf
+def _not_negative(value: Any) -> bool:
+    return _real(value) and value >= 0
 
 
 RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -34,12 +38,16 @@ RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "sharpness": (_positive, "a finite number above 0"),
     "marginal_weight": (_positive, "a finite number above 0"),
     "max_iterations": (_whole(0), "a whole number of 0 or more"),
-    "tolerance": (_share, "a number of 0 or more"),
+    "tolerance": (_not_negative, "a number of 0 or more"),
     "start": (lambda value: value in ("kl", "random"), "'kl' or 'random'"),
     "n_restarts": (_whole(1), "a whole number of 1 or more"),
-    "momentum": (_share, "a number of 0 or more"),
-    "value_unit": (lambda value: value == "mean" or _positive(value),
+    "momentum": (_not_negative, "a number of 0 or more"),
+    "value_unit": (lambda value: (isinstance(value, str) and value == "mean") or _positive(value),
                    "a finite number above 0, or 'mean'"),
+    "random_state": (lambda value: value is None or _whole(0)(value),
+                     "a whole number of 0 or more, or None"),
+    "n_jobs": (lambda value: value is None or (_whole(-(2**31))(value) and value != 0),
+               "a whole number other than 0, or None for all cores"),
     "dtype": (lambda value: value in ("float32", "float64"), "'float32' or 'float64'"),
 }  # fmt: skip
 
@@ -56,8 +64,14 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
         raise InvalidSettings(problems)
 
 
-def refuse_empty(tensor: SparseTensor) -> None:
-    """Raise :class:`InvalidData` when the tensor holds no value at all."""
+def check_tensor(tensor: Any) -> None:
+    """Raise :class:`InvalidData` unless this is a tensor that holds something."""
+    if not isinstance(tensor, SparseTensor):
+        raise InvalidData(
+            Problem("not-a-tensor", "The data must be a SparseTensor", "tensor",
+                    f"an object of type {type(tensor).__name__}",
+                    "Build one with SparseTensor.from_coordinates or a reader.")
+        )  # fmt: skip
     if tensor.n_entries == 0:
         raise InvalidData(
             Problem("all-zero", "There is nothing to factorize", "the tensor", "no nonzero value",
@@ -67,8 +81,17 @@ def refuse_empty(tensor: SparseTensor) -> None:
 
 def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: int) -> Factors:
     """A start given by the caller, as float64 matrices of the right shapes."""
-    factors = [np.array(factor, dtype=np.float64) for factor in initial]
     wanted = [(size, rank) for size in shape]
+    try:
+        factors = [np.array(factor) for factor in initial]
+        if any(factor.dtype.kind not in "biuf" for factor in factors):
+            raise ValueError
+        factors = [factor.astype(np.float64) for factor in factors]
+    except (TypeError, ValueError):
+        raise InvalidData(
+            Problem("start-type", "The start is not a list of matrices", "initial_factors",
+                    type(initial).__name__, f"Give real matrices of shapes {wanted}.")
+        ) from None  # fmt: skip
     if [factor.shape for factor in factors] != wanted:
         raise InvalidData(
             Problem("start-shape", "The start does not fit the tensor and the rank",
@@ -88,6 +111,7 @@ def check_features(
     fitted_factors: Sequence[Any] | None, known_modes: Sequence[Mode], tensor: SparseTensor
 ) -> None:
     """Raise unless the model is fitted and the rows have its features, in its order."""
+    check_tensor(tensor)
     if fitted_factors is None:
         raise InvalidSettings(
             Problem("not-fitted", "The model has not been fitted", "Swift", "no factors",

@@ -25,8 +25,8 @@ from swiftcore.factorization.initialization import kl_start, random_start
 from swiftcore.factorization.input_checks import (
     check_features,
     check_settings,
+    check_tensor,
     checked_factors,
-    refuse_empty,
 )
 from swiftcore.factorization.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
 from swiftcore.parallel import Workers
@@ -68,8 +68,10 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     momentum : float
         How far steps are carried on (0: plain steps). A worse trial is always taken back.
     paper_schedule : bool
-        Follow the paper to the letter, for comparisons: 25 cold sweeps per iteration, modes
-        updated one after the other, 50 iterations, no stopping rule, random start.
+        Follow the paper's schedule, for comparisons: 25 cold sweeps per iteration, modes updated
+        one after the other, no stopping rule, random start. Delta is taken after one half-step
+        more than in its Algorithm 1, and at sharpnesses beyond the kernel's reach columns are
+        solved instead of swept.
     value_unit : float or "mean"
         The amount that counts as 1 in the entropy. 1 is the paper's formula; with "mean" the
         result follows the data's unit exactly (c X gives c times the factors).
@@ -92,6 +94,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     objective_ : float
     dead_components_ : tuple of int
         Components that lost (almost) all their mass.
+    value_unit_ : float
+        The unit of the entropy, as a number; projections use the same.
     modes_ : tuple of Mode
     feature_costs_ : list of ndarray or None
         Costs of the modes after the first, kept for ``transform``.
@@ -149,6 +153,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             Gets a :class:`FitProgress` after each iteration; returns True to stop.
         """
         check_settings(self.get_params())
+        check_tensor(tensor)
+        self.value_unit_ = self._value_unit(tensor)
         problem, workers = self._prepare(tensor, costs)
         with workers:
             sweeper = Sweeper(problem, workers)
@@ -160,7 +166,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
                     sweeper, start, range(problem.n_modes), self._schedule(), callback
                 )
         self._keep(result, problem, tensor.modes)
-        self.feature_costs_ = [None if cost is None else np.asarray(cost) for cost in costs[1:]]
+        self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
         logger.info("%s iterations: %s", self.n_iterations_, self.outcome_.value)
         return self
 
@@ -168,10 +174,11 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None]
     ) -> MemoryEstimate:
         """What :meth:`fit` would take on top of its arguments, without running it."""
+        check_settings(self.get_params())
+        check_tensor(tensor)
         checked = check_costs(costs, tensor.shape)
-        return estimate_memory(
-            tensor, checked, self.rank, self._settings(tensor), Workers(self.n_jobs).n_jobs
-        )
+        settings = self._settings(self._value_unit(tensor))
+        return estimate_memory(tensor, checked, self.rank, settings, Workers(self.n_jobs).n_jobs)
 
     def transform(
         self,
@@ -202,7 +209,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         """
         check_features(getattr(self, "factors_", None), getattr(self, "modes_", ()), tensor)
         if independent:
-            return self._transform_alone(tensor, max_iterations or 10 * self.max_iterations)
+            most = 10 * self.max_iterations if max_iterations is None else max_iterations
+            return self._transform_alone(tensor, most)
         all_costs = self._projection_costs(tensor, costs)
         problem, workers = self._prepare(tensor, all_costs)
         schedule = self._schedule(max_iterations)
@@ -239,25 +247,26 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None], dtype: str | None = None
     ) -> tuple[TransportProblem, Workers]:
         checked = check_costs(costs, tensor.shape)
-        refuse_empty(tensor)
         if self.paper_schedule and dtype is None and any(cost is None for cost in checked):
             raise InvalidSettings(
                 Problem("paper-still", "The paper's schedule moves mass within every mode",
                         "costs", "a mode without a cost matrix",
                         "Give every mode a cost, or use paper_schedule=False.")
             )  # fmt: skip
-        settings, workers = self._settings(tensor, dtype), Workers(self.n_jobs)
+        settings, workers = self._settings(self.value_unit_, dtype), Workers(self.n_jobs)
         estimate = estimate_memory(tensor, checked, self.rank, settings, workers.n_jobs)
         refuse_if_too_large(estimate, tensor.shape)
         return describe_problem(tensor, checked, settings), workers
 
-    def _settings(self, tensor: SparseTensor, dtype: str | None = None) -> TransportSettings:
-        unit = self.value_unit
-        if unit == "mean":
-            top = float(tensor.values.max(initial=1.0))
-            unit = float(np.mean(tensor.values / top)) * top
+    def _value_unit(self, tensor: SparseTensor) -> float:
+        if self.value_unit != "mean":
+            return float(self.value_unit)
+        top = float(tensor.values.max(initial=1.0))
+        return float(np.mean(tensor.values / top)) * top
+
+    def _settings(self, value_unit: float, dtype: str | None = None) -> TransportSettings:
         return TransportSettings(
-            float(self.sharpness), float(self.marginal_weight), float(unit), dtype or self.dtype
+            float(self.sharpness), float(self.marginal_weight), value_unit, dtype or self.dtype
         )
 
     def _schedule(self, max_iterations: int | None = None) -> Schedule:

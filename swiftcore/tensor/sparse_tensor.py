@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidData, Problem, where_list
 
+MOST_UNNAMED = 10_000_000  # beyond it an index is a slip rather than a size
 LARGEST_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
 
 
@@ -99,10 +100,9 @@ class SparseTensor:
 
     def select(self, mode: int, indices: ArrayLike) -> SparseTensor:
         """The part of the tensor at the given indices of one mode, in the given order."""
-        chosen = np.asarray(indices)
-        if chosen.dtype == bool:
-            chosen = np.flatnonzero(chosen)
+        self.check_mode(mode)
         size = self.shape[mode]
+        chosen = _checked_selection(indices, size, mode)
         if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= size:
             found = "no index" if chosen.size == 0 else f"{chosen.min()} to {chosen.max()}"
             raise InvalidData(
@@ -124,6 +124,14 @@ class SparseTensor:
         modes = (*self.modes[:mode], renamed, *self.modes[mode + 1 :])
         order = np.lexsort(places.T[::-1])
         return SparseTensor(modes, places[order], self.values[kept][order])
+
+    def check_mode(self, mode: int) -> None:
+        """Raise :class:`InvalidData` unless the tensor has such a mode; modes count from 0."""
+        if not 0 <= mode < self.n_modes:
+            raise InvalidData(
+                Problem("mode-outside", "The tensor has no such mode", "mode", str(mode),
+                        f"Choose one from 0 to {self.n_modes - 1}.")
+            )  # fmt: skip
 
     def to_dense(self) -> NDArray[np.float64]:
         """The full array; for small tensors only."""
@@ -154,6 +162,19 @@ class SparseTensor:
         return f"SparseTensor({sizes}; {self.n_entries} entries)"
 
 
+def _checked_selection(indices: ArrayLike, size: int, mode: int) -> NDArray[np.int64]:
+    chosen: NDArray[Any] = np.asarray(indices)
+    if chosen.dtype == bool and chosen.shape == (size,):
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise InvalidData(
+            Problem("select-type", "A selection is a list of indices or one bool per index",
+                    f"mode {mode + 1}", f"data of type {chosen.dtype} and shape {chosen.shape}",
+                    f"Give whole numbers, or {size} bools.")
+        )  # fmt: skip
+    return chosen.astype(np.int64)
+
+
 def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
     places: NDArray[Any] = np.asarray(coordinates)
     if places.ndim != 2 or not places.shape[1] >= 2:
@@ -163,7 +184,11 @@ def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
                     "Give one column of indices per mode, at least two modes.")
         )  # fmt: skip
     if places.dtype.kind not in "iu":
-        whole = places.dtype.kind == "f" and bool(np.all(np.mod(places, 1) == 0))
+        whole = (
+            places.dtype.kind == "f"
+            and bool(np.isfinite(places).all())
+            and bool(np.all(np.mod(places, 1) == 0))
+        )
         if not whole:
             raise InvalidData(
                 Problem("coordinate-type", "Coordinates must be whole numbers", "coordinates",
@@ -219,6 +244,12 @@ def _checked_shape(
                         "0 entries", "Give entries, or the shape.")
             )  # fmt: skip
         shape = [int(top) + 1 for top in places.max(axis=0)]
+        if max(shape) > MOST_UNNAMED:
+            raise InvalidData(
+                Problem("index-stray", "An index is far beyond any size seen so far",
+                        f"mode {shape.index(max(shape)) + 1}", f"index {max(shape) - 1}",
+                        "Correct it, or give the shape or the modes if it is meant.")
+            )  # fmt: skip
     sizes = tuple(int(size) for size in shape)
     problems = []
     if len(sizes) != places.shape[1]:
@@ -265,7 +296,8 @@ def _summed(
     places, amounts = places[order], amounts[order]
     if len(amounts):
         first = np.flatnonzero(np.r_[True, np.any(np.diff(places, axis=0) != 0, axis=1)])
-        places, amounts = places[first], np.add.reduceat(amounts, first)
+        with np.errstate(over="ignore"):  # refused below, in words
+            places, amounts = places[first], np.add.reduceat(amounts, first)
     if not np.isfinite(amounts).all():
         raise InvalidData(
             Problem("value-sum", "Values at one place add up beyond what a number can hold",

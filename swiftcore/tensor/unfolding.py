@@ -49,6 +49,7 @@ class Unfolding:
 
 def unfold(tensor: SparseTensor, mode: int) -> Unfolding:
     """The mode-``mode`` matricization of ``tensor`` without its zero columns."""
+    tensor.check_mode(mode)
     others = tuple(axis for axis in range(tensor.n_modes) if axis != mode)
     places = tensor.coordinates
     order = np.lexsort((places[:, mode], *(places[:, axis] for axis in reversed(others))))

@@ -418,7 +418,8 @@ def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: An
                column_sums: Any) -> None:  # fmt: skip
     """Solve whole columns in logarithms: for kernels too sharp for numbers or for sweeps.
 
-    Every column is brought to ``tolerance`` here; ``h`` is changed in place.
+    Every column is brought to ``tolerance`` here, or as near as ``turns`` steps come; ``h`` is
+    changed in place.
     """
     n_rows, rank = own.shape
     products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)

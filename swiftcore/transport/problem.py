@@ -14,8 +14,8 @@ from swiftcore.transport.kernel import Kernel, StillKernel, build_kernel
 # Cells of model per task. Fixed by the data alone, so that results do not depend on how
 # many workers share the tasks; small enough that eight workers find something to do.
 # Each task holds numerators of its own, so there are not too many of them either.
-TASK_CELLS = 2**18
-SMALLEST_TASK, MOST_TASKS = 64, 24
+TASK_CELLS = 2**16
+SMALLEST_TASK, MOST_TASKS = 64, 16
 CELLS_OF_STILL_COLUMN = 16
 
 

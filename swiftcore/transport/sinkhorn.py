@@ -270,23 +270,30 @@ def _share_of(problem: TransportProblem, task: Task) -> _Share:
 
 
 def _part_of(state: ModeState, share: _Share) -> ModeState:
-    """The share's part of the state, a copy that the task may change."""
+    """The share's part of the state, as it stands."""
     return ModeState(
-        state.log_scaling[share.entries].copy(),
-        state.scaling[share.entries].copy(),
-        state.shift[share.columns].copy(),
-        np.zeros((len(share.places), N_SUMS)),
+        state.log_scaling[share.entries],
+        state.scaling[share.entries],
+        state.shift[share.columns],
+        state.sums[share.columns],
     )
 
 
 def _run_share(
     share: _Share,
-    state: ModeState,
+    before: ModeState,
     stacked: NDArray[Any],
     moved: NDArray[Any] | None,
     constants: _Constants,
 ) -> _Output:
-    """One task: set up what it writes to, run the compiled loop, finish whole columns."""
+    """One task: set up what it writes to, run the compiled loop, finish whole columns.
+
+    What it is given is left alone: in another process it may be a read-only map of a file.
+    """
+    state = ModeState(
+        before.log_scaling.copy(), before.scaling.copy(), before.shift.copy(),
+        np.zeros((len(share.places), N_SUMS)),
+    )  # fmt: skip
     setting, offset, gather = constants.settings, constants.offset, constants.gather
     rank, own = stacked.shape[1], stacked[share.own]
     now = stacked if moved is None else moved

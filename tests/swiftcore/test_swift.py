@@ -139,10 +139,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ([-FACTORS[0], *FACTORS[1:]], "start-values"),
         ([FACTORS[0] * np.nan, *FACTORS[1:]], "start-values"),
         ([FACTORS[0] + np.inf, *FACTORS[1:]], "start-values"),
-        ([factor.astype(str) + "a" for factor in FACTORS], "start-values"),
-        ([factor.astype(complex) for factor in FACTORS], "start-values"),
-        ([[[1.0], [1.0, 2.0]], *FACTORS[1:]], "start-shape"),
-        (3, "start-shape"),
+        ([factor.astype(str) + "a" for factor in FACTORS], "start-type"),
+        ([factor.astype(complex) for factor in FACTORS], "start-type"),
+        ([[[1.0], [1.0, 2.0]], *FACTORS[1:]], "start-type"),
+        (3, "start-type"),
     ],
 )
 def test_wrong_start(start: object, code: str) -> None:

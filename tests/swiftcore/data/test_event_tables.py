@@ -62,7 +62,7 @@ def test_eight_encodings_and_separators_give_one_digest(write: Write) -> None:
         "unmarked16.csv": text.encode("utf-16-le"),
         "windows.csv": as_text(";", ROWS, "\r\n").encode("cp1252"),
         "mac.csv": as_text("\t", ROWS, "\r").encode("utf-8"),
-        "packed.csv.gz": gzip.compress(as_text("|", ROWS).encode("utf-8")),
+        "packed.csv.gz": gzip.compress(as_text("|", ROWS).encode("utf-8"), mtime=0),
         "table.parquet": buffer.getvalue(),
     }
     digests = {name: build(write(name, data)).tensor.digest() for name, data in files.items()}
@@ -160,8 +160,12 @@ def test_dropped_rows_are_counted_by_reason(write: Write) -> None:
         ("data.csv", b"\x80\x04\x95 pickle", "never-opened"),
         ("data.pkl", b"patient,code\n1,a\n", "never-opened"),
         ("data.rds", b"patient,code\n1,a\n", "never-opened"),
-        ("cut.csv.gz", gzip.compress(b"patient,code\n1,a\n" * 99)[:-9], "gz-cut-off"),
-        ("twice.csv.gz", gzip.compress(gzip.compress(b"a,b\n1,2\n")), "archive-nested"),
+        ("cut.csv.gz", gzip.compress(b"patient,code\n1,a\n" * 99, mtime=0)[:-9], "gz-cut-off"),
+        (
+            "twice.csv.gz",
+            gzip.compress(gzip.compress(b"a,b\n1,2\n", mtime=0), mtime=0),
+            "archive-nested",
+        ),
         ("cut.parquet", b"PAR1 and nothing else PAR1", "parquet-damaged"),
     ],
 )
