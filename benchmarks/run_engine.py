@@ -11,8 +11,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,12 +22,18 @@ from numpy.typing import NDArray
 import swiftcore
 from benchmarks.direct_wasserstein import fit_direct_wasserstein
 from benchmarks.floor import arithmetic_floor
+from benchmarks.growth import growth, memory
 from benchmarks.paper_dense import fit_paper_dense
 from benchmarks.peers import run_cp_als, run_cp_apr, run_gcp, run_nn_parafac
+from benchmarks.report import draw, show
 from swiftcore.cost import build_costs
 from swiftcore.data.synthetic import generate_ehr
 from swiftcore.factorization import Swift
+from swiftcore.factorization.factor_update import update_factors
+from swiftcore.parallel import Workers
 from swiftcore.tensor import SparseTensor
+from swiftcore.transport.problem import TransportSettings, describe_problem
+from swiftcore.transport.sinkhorn import Sweeper, cold_state, stack_factors
 
 Array = NDArray[np.float64]
 RESULTS = Path(__file__).parent / "results"
@@ -113,6 +117,49 @@ def speed(quick: bool) -> dict[str, Any]:
     for row in rows[:2]:
         row["share_of_floor"] = row["floor"]["total"] / row["plain_step_seconds"]
     return {"shape": tensor.shape, "entries": tensor.n_entries, "rank": RANK, "rows": rows}
+
+
+def profile(quick: bool) -> dict[str, Any]:
+    """Where the time of one iteration goes: transport, numerators, the rest."""
+    tensor, costs = problem()
+    start = start_factors(tensor, RANK)
+    rows = [
+        _profile_row(tensor, costs, start, TransportSettings(sharpness=sharpness, dtype=dtype))
+        for sharpness in (10.0, 100.0, 1000.0)
+        for dtype in ("float32", "float64")
+    ]
+    return {"note": "converged plans: a sharp sweep is one Newton evaluation", "rows": rows}
+
+
+def _profile_row(
+    tensor: SparseTensor, costs: list[Array], start: list[Array], setting: TransportSettings
+) -> dict[str, Any]:
+    described, stacked = (
+        describe_problem(tensor, costs, setting),
+        stack_factors(start, setting.dtype),
+    )
+    with Workers() as workers:
+        sweeper, states = Sweeper(described, workers), cold_state(described)
+        for _ in range(3):
+            numerators = sweeper.sweep(states, stacked)
+        assert numerators is not None
+        return {
+            "sharpness": setting.sharpness,
+            "dtype": setting.dtype,
+            "transport": _seconds(lambda: sweeper.sweep(states, stacked, gather=False)),
+            "with_numerators": _seconds(lambda: sweeper.sweep(states, stacked)),
+            "objective": _seconds(lambda: sweeper.value(states, start)),
+            "factors": _seconds(lambda: update_factors(start, numerators, range(3))),
+        }
+
+
+def _seconds(run: Callable[[], object], repeats: int = 9) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times))
 
 
 def convergence(quick: bool) -> dict[str, Any]:
@@ -201,98 +248,10 @@ def peers(quick: bool) -> dict[str, Any]:
     return {"shape": tensor.shape, "rank": RANK, "rows": rows}
 
 
-def child(**settings: Any) -> dict[str, Any]:
-    """One fit in a process of its own."""
-    words = [f"--{name}={value}" for name, value in settings.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.one_fit", *words],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def growth(quick: bool) -> dict[str, Any]:
-    """Time and memory per iteration against patients and rank, with fitted exponents."""
-    sizes = [1000, 2000] if quick else [1000, 2000, 5000, 10000]
-    ranks = [5, 20, 80] if quick else [5, 10, 20, 40, 80]
-    by_size = [child(patients=size, iterations=5) for size in sizes]
-    by_rank = [child(rank=rank, iterations=10) for rank in ranks]
-    return {
-        "by_patients": by_size,
-        "by_rank": by_rank,
-        "time_exponent_patients": _exponent(by_size, "patients", "seconds_per_iteration"),
-        "memory_exponent_patients": _exponent(by_size, "patients", "fit_peak_mb"),
-        "time_exponent_rank": _exponent(by_rank, "rank", "seconds_per_iteration"),
-        "largest_over_1000": by_size[-1]["seconds_per_iteration"]
-        / by_size[0]["seconds_per_iteration"],
-    }
-
-
-def _exponent(rows: Sequence[dict[str, Any]], x: str, y: str) -> float:
-    slope, _ = np.polyfit(np.log([row[x] for row in rows]), np.log([row[y] for row in rows]), 1)
-    return float(slope)
-
-
-def memory(quick: bool) -> dict[str, Any]:
-    """The estimate before a fit against its measured peak, on six shapes."""
-    cases: list[dict[str, Any]] = [
-        {"patients": 1000, "rank": 40}, {"patients": 3000, "rank": 20},
-        {"patients": 3000, "rank": 20, "dtype": "float64"}, {"patients": 6000, "rank": 10},
-        {"patients": 8000, "rank": 40},
-        {"patients": 2000, "rank": 80, "sharpness": 200.0},
-    ]  # fmt: skip
-    rows = [child(iterations=2, **case) for case in (cases[:2] if quick else cases)]
-    for row in rows:
-        row["estimate_over_peak"] = row["estimate_mb"] / row["fit_peak_mb"]
-    return {"rows": rows}
-
-
 SECTIONS: dict[str, Callable[[bool], dict[str, Any]]] = {
-    "speed": speed, "convergence": convergence, "direct": direct, "peers": peers,
-    "growth": growth, "memory": memory,
+    "speed": speed, "profile": profile, "convergence": convergence, "direct": direct,
+    "peers": peers, "growth": growth, "memory": memory,
 }  # fmt: skip
-
-
-def show(name: str, result: dict[str, Any]) -> None:
-    print(f"\n## {name}")
-    for key, value in result.items():
-        if not isinstance(value, list):
-            print(f"{key}: {value}")
-            continue
-        for row in value:
-            shown = {k: v for k, v in row.items() if k != "trace"}
-            print("  " + "; ".join(f"{k}: {_short(v)}" for k, v in shown.items()))
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {_short(v)}" for k, v in value.items()) + "}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def draw(results: dict[str, Any], path: Path) -> None:
-    """Objective against seconds, and growth, as one picture."""
-    import matplotlib  # heavy, only for the picture
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    for row in results.get("convergence", {}).get("rows", []):
-        seconds, objective = np.array(row["trace"]).T
-        best = results["convergence"]["best"]
-        label = f"{row['start']}, momentum {row['momentum']}"
-        left.plot(seconds, objective / best - 1, label=label)
-    left.set(xlabel="seconds", ylabel="objective above the best", yscale="log", xscale="log")
-    left.legend()
-    rows = results.get("growth", {}).get("by_patients", [])
-    if rows:
-        right.plot([r["patients"] for r in rows], [r["seconds_per_iteration"] for r in rows], "o-")
-        right.set(xlabel="patients", ylabel="seconds per iteration", xscale="log", yscale="log")
-    figure.savefig(path)
 
 
 def main() -> None:

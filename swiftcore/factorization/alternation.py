@@ -20,13 +20,8 @@ from swiftcore.factorization.factor_update import (
     with_weights_in,
 )
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
-from swiftcore.transport.sinkhorn import (
-    ModeState,
-    Sweeper,
-    TransportValue,
-    cold_state,
-    stack_factors,
-)
+from swiftcore.transport.share import ModeState
+from swiftcore.transport.sinkhorn import Sweeper, TransportValue, cold_state, stack_factors
 
 # Plans are brought this close (gap / objective) before the first step and in doubt.
 SETTLED = 1e-4

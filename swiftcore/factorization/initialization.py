@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 
 from swiftcore.factorization.factor_update import Factors, update_factors, with_weights_in
 from swiftcore.tensor import Unfolding
-from swiftcore.transport.columns import sweep_cells
+from swiftcore.transport.cells import sweep_cells
 from swiftcore.transport.problem import TransportProblem
 
 # A feature profile is drawn spiky (gamma of shape 0.3): starts near the uniform profile

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from swiftcore.errors import NotEnoughMemory, Problem
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.columns import BLOCK, TILE
+from swiftcore.transport.blocks import BLOCK
+from swiftcore.transport.columns import TILE
 from swiftcore.transport.kernel import LARGEST_EXPONENT
 from swiftcore.transport.problem import TransportSettings
 

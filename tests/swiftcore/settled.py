@@ -12,13 +12,8 @@ from swiftcore.parallel import Workers
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.kernel import DenseKernel
 from swiftcore.transport.problem import TransportSettings, describe_problem
-from swiftcore.transport.sinkhorn import (
-    ModeState,
-    Sweeper,
-    TransportValue,
-    cold_state,
-    stack_factors,
-)
+from swiftcore.transport.share import ModeState
+from swiftcore.transport.sinkhorn import Sweeper, TransportValue, cold_state, stack_factors
 
 Array = NDArray[np.float64]
 PAPER_GRID = [

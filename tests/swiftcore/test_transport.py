@@ -14,9 +14,10 @@ from reference.known_problems import random_cost, random_problem
 from settled import BEYOND, PAPER_GRID, make_sweeper, model_side, settle
 
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.columns import LARGEST_NEWTON
 from swiftcore.transport.kernel import DenseKernel, LogKernel, build_kernel
-from swiftcore.transport.sinkhorn import MASS, NEWTON_TOLERANCE, cold_state, stack_factors
+from swiftcore.transport.share import MASS, NEWTON_TOLERANCE
+from swiftcore.transport.sharp_columns import LARGEST_NEWTON
+from swiftcore.transport.sinkhorn import cold_state, stack_factors
 
 Array = NDArray[np.float64]
 ALL_PAIRS = PAPER_GRID + BEYOND
