@@ -27,6 +27,7 @@ from swiftcore.transport.sinkhorn import Sweeper, TransportValue, cold_state, st
 SETTLED = 1e-4
 MOST_SETTLING_SWEEPS = 40
 FIRST_MOMENTUM, MOMENTUM_GROWTH = 0.3, 1.1
+WINDOW = 4  # iterations over which convergence is judged
 PAPER_SWEEPS, PAPER_ITERATIONS = 25, 50
 
 
@@ -38,7 +39,8 @@ class Schedule:
     ----------
     max_iterations : int
     tolerance : float
-        Stop when one iteration lowers the objective by less than this share of it.
+        Stop when an iteration lowers the objective by less than this share of it, on average
+        over the last few: with momentum a single small step means little.
     momentum : float
         Largest exponent with which a step is carried on; 0 for plain steps.
     """
@@ -91,6 +93,13 @@ class _Diary:
         self.history.append(entry)
         return bool(self._callback(entry)) if self._callback is not None else False
 
+    def fall(self) -> float:
+        """By how much the objective fell per iteration of late; infinite before that is known."""
+        if len(self.history) <= WINDOW:
+            return np.inf
+        before, now = self.history[-1 - WINDOW], self.history[-1]
+        return (before.objective - now.objective) / WINDOW
+
 
 def alternate(
     sweeper: Sweeper,
@@ -126,7 +135,7 @@ def alternate(
             momentum *= 0.5
             continue
         stop = diary.note(point.value)
-        if change <= schedule.tolerance * abs(point.value.objective) and not stop:
+        if diary.fall() <= schedule.tolerance * abs(point.value.objective) and not stop:
             return FitResult(point.factors, tuple(diary.history), FitOutcome.CONVERGED)
         plain = earlier is None or schedule.momentum == 0
         trial = point.step

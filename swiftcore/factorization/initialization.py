@@ -17,7 +17,7 @@ from swiftcore.transport.problem import TransportProblem
 SPIKINESS = 0.3
 # Share of the uniform profile mixed into a KL start: multiplicative updates never leave 0.
 MIXED_IN = 0.02
-TRIAL_STEPS, FULL_STEPS = 25, 60
+TRIAL_STEPS, FULL_STEPS = 15, 20
 PLAIN_KL = (0.0, 1.0, 1.0)
 
 
@@ -86,7 +86,7 @@ def kl_start(
     Every other one starts from a clustering of the rows: random profiles alone often merge
     two components that do not part again.
 
-    A step touches only the nonzeros and takes milliseconds where one of SWIFT takes tens.
+    A step touches only the nonzeros: a fraction of one of SWIFT.
     """
     best, best_loss = None, np.inf
     for trial in range(restarts):

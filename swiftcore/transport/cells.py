@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from swiftcore.transport.elementary import COMPILED
+from swiftcore.transport.blocks import dot, khatri_rao, scatter
+from swiftcore.transport.elementary import COMPILED, exp, log
 
 
 @njit(**COMPILED)
@@ -23,37 +24,30 @@ def sweep_cells(starts: Any, rows: Any, places: Any, log_x: Any, stacked: Any, o
     """
     level, data_power, model_power = powers
     rank = stacked.shape[1]
-    product = np.empty(rank)
+    product, back = np.empty((1, rank), stacked.dtype), np.empty((1, rank))
+    peaks, ones = np.empty(1), np.ones(1)
     for j in range(len(column_sums)):
-        for r in range(rank):
-            product[r] = stacked[places[j, 0], r]
-        for o in range(1, places.shape[1]):
-            for r in range(rank):
-                product[r] *= stacked[places[j, o], r]
-        column_sums[j, :] = 0.0
+        khatri_rao(j, 1, places, stacked, product, peaks)
+        row, mass, log_q_sum, log_x_sum, data = product[0], 0.0, 0.0, 0.0, 0.0
+        back[:] = 0.0
         for p in range(starts[j], starts[j + 1]):
+            data += exp(log_x[p])
             own_row = own[rows[p]]
-            model = 0.0
-            for r in range(rank):
-                model += product[r] * own_row[r]
-            column_sums[j, 3] += np.exp(log_x[p])
+            model = np.float64(dot(row, own_row)) * peaks[0]
             if model <= 0.0:
                 continue
-            log_model = np.log(model)
+            log_model = log(model)
             log_q = level + data_power * log_x[p] - model_power * log_model
-            q = np.exp(log_q)
-            column_sums[j, 0] += q * model
-            column_sums[j, 1] += q * model * log_q
-            column_sums[j, 2] += q * model * (log_q + log_model - log_x[p])
-            if not gather:
-                continue
-            for r in range(rank):
-                own_sum[rows[p], r] += q * product[r]
-            for o in range(places.shape[1]):
-                target = other_sums[places[j, o] + other_shift[o]]
+            q = exp(log_q)
+            mass += q * model
+            log_q_sum += q * model * log_q
+            log_x_sum += q * model * (log_q + log_model - log_x[p])
+            if gather:
+                weight, target = q * peaks[0], own_sum[rows[p]]
                 for r in range(rank):
-                    term = q * own_row[r]
-                    for rest in range(places.shape[1]):
-                        if rest != o:
-                            term *= stacked[places[j, rest], r]
-                    target[r] += term
+                    target[r] += weight * row[r]
+                    back[0, r] += q * own_row[r]
+        if gather:
+            scatter(j, 1, places, stacked, back, ones, other_sums, other_shift)
+        column_sums[j, 0], column_sums[j, 1] = mass, log_q_sum
+        column_sums[j, 2], column_sums[j, 3] = log_x_sum, data
