@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from swiftcore.data.options import Limits
 from swiftcore.data.source import Budget
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.whole_file import write_whole
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"
@@ -40,22 +39,7 @@ def write_bundle(dataset: Dataset, path: Path, *, compress: bool = True) -> str:
         The SHA-256 with which the file is sealed; the same data give the same.
     """
     content = bundle_bytes(dataset, compress=compress)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".bundle-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    write_whole(path, content)
     return content[-64:].decode("ascii")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -20,6 +18,7 @@ from swiftcore.factorization.input_checks import check_settings, checked_factors
 from swiftcore.factorization.swift import Swift
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.tensor import Mode
+from swiftcore.whole_file import write_whole
 
 MODEL_FORMAT = "swift-model 1"
 
@@ -47,7 +46,7 @@ def save_model(model: Swift, path: str | Path) -> None:
     text = json.dumps(about, default=_plain).encode()
     buffer = io.BytesIO()
     np.savez_compressed(buffer, about=np.frombuffer(text, dtype=np.uint8), **arrays)
-    _write_whole(Path(path), buffer.getvalue())
+    write_whole(Path(path), buffer.getvalue())
 
 
 def load_model(path: str | Path) -> Swift:
@@ -103,22 +102,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be saved")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file, flush to disk, then rename: readers see the old or the new."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
