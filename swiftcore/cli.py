@@ -8,6 +8,7 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 
@@ -19,7 +20,7 @@ from rich.table import Table
 from swiftcore.cost import CostRecipe, build_costs
 from swiftcore.data.commands import build_bundle, inspect_text
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.options import options_from_text
+from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.samples import load_sample, sample_names
 from swiftcore.data.sandbox import build_path
 from swiftcore.errors import SwiftError
@@ -62,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_set(parser: argparse.ArgumentParser) -> None:
+    known = ", ".join(option.name for option in fields(BuildOptions))
+    parser.epilog = f"NAME is one of: {known}. Example: --set values=binary --set columns.row=mrn"
     parser.add_argument("--set", dest="settings", action="append", default=[],
                         metavar="NAME=VALUE", help="how to read and build")  # fmt: skip
 

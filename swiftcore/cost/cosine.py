@@ -40,14 +40,3 @@ def incidence(tensor: SparseTensor, mode: int, other: int) -> sparse.csr_array:
     ones = np.ones(len(pairs))
     shape = (tensor.shape[mode], tensor.shape[other])
     return sparse.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=shape)
-
-
-def tf_idf(counts: sparse.csr_array, reference: sparse.csr_array | None = None) -> sparse.csr_array:
-    """Term frequency times inverse document frequency, the latter from ``reference`` rows.
-
-    Smoothed as if one more document held every word, so that no word divides by zero.
-    """
-    source = counts if reference is None else reference
-    document_frequency = np.bincount(source.tocoo().coords[1], minlength=source.shape[1])
-    idf = np.log((1 + source.shape[0]) / (1 + document_frequency)) + 1
-    return sparse.csr_array(counts @ sparse.diags_array(idf))

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from swiftcore.cost.cosine import cosine_cost, incidence, row_features, tf_idf
+from swiftcore.cost.cosine import cosine_cost, incidence, row_features
 from swiftcore.errors import InvalidCost, InvalidSettings, Problem
 from swiftcore.tensor import SparseTensor
+from swiftcore.tf_idf import tf_idf
 
 
 class CostRecipe(Enum):
@@ -27,6 +28,7 @@ def build_costs(
     *,
     reference: SparseTensor,
     word_counts: sparse.csr_array | None = None,
+    reference_counts: sparse.csr_array | None = None,
     seed: int = 0,
 ) -> list[NDArray[np.float64]]:
     """One cost matrix per mode of ``tensor``.
@@ -43,6 +45,8 @@ def build_costs(
         row enters; pass the tensor itself when it is the training data.
     word_counts : sparse array, (rows x words), optional
         For documents: the row cost is then the cosine distance of their TF-IDF vectors.
+    reference_counts : sparse array, (training rows x words), optional
+        Where the rarity of words comes from; by default the rows themselves.
     seed : int
         For the random recipe.
     """
@@ -55,7 +59,7 @@ def build_costs(
         )  # fmt: skip
     if chosen is CostRecipe.COSINE:
         features = [cosine_cost(incidence(reference, mode, 0)) for mode in range(1, tensor.n_modes)]
-        return [row_cost(tensor, word_counts), *features]
+        return [row_cost(tensor, word_counts, reference_counts), *features]
     if chosen is CostRecipe.ONE_MINUS_IDENTITY:
         return [1.0 - np.eye(size) for size in tensor.shape]
     rng = np.random.default_rng(seed)
@@ -63,11 +67,13 @@ def build_costs(
 
 
 def row_cost(
-    tensor: SparseTensor, word_counts: sparse.csr_array | None = None
+    tensor: SparseTensor,
+    word_counts: sparse.csr_array | None = None,
+    reference_counts: sparse.csr_array | None = None,
 ) -> NDArray[np.float64]:
     """Cosine distance between rows: of their TF-IDF vectors if given, else of their features."""
     if word_counts is not None:
-        return cosine_cost(tf_idf(word_counts.astype(np.float64)))
+        return cosine_cost(tf_idf(word_counts.astype(np.float64), reference_counts))
     return cosine_cost(row_features(tensor))
 
 

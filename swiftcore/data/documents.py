@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.data.findings import Findings, refuse
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tf_idf import tf_idf
 
 # words of two letters or more, or the end of a sentence (a mark before a space, or a blank line)
 _TOKEN = re.compile(r"[^\W\d_]{2,}|[.!?]+[\"')\]]*\s|\n\s*\n")
@@ -153,9 +154,7 @@ def tfidf(counts: sparse.csr_array, training_rows: ArrayLike | None = None) -> s
     not among them follow from its own words and these.
     """
     reference = _rows(counts, training_rows)
-    documents = np.asarray((reference > 0).sum(axis=0)).ravel()
-    rarity = np.log((1 + reference.shape[0]) / (1 + documents)) + 1
-    weighted = sparse.csr_array(counts.multiply(rarity[None, :]))
+    weighted = tf_idf(counts, reference)
     length = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     return sparse.csr_array(weighted.multiply(scale[:, None]))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.documents import choose_words, cooccurrence_tensor, read_corpus
+from swiftcore.data.findings import Findings
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
 from swiftcore.tensor import Mode, SparseTensor
 
 NEWS_WORDS = 100
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 # An installed package carries the samples inside itself; a source checkout beside itself.
 SAMPLE_FOLDERS = (
     Path(__file__).parent / "_samples",
@@ -28,8 +27,8 @@ def load_sample(name: str) -> Dataset:
     """Load one of the samples named by :func:`sample_names`.
 
     ``heart_failure`` is a binary tensor of patient x diagnosis x medication: 1 where the two
-    stand together in one visit of the patient. ``news`` is article x word x word: in how many
-    sentences of the article the two words meet.
+    stand together in one visit of the patient. ``news`` is document x word x word: in how many
+    sentences of the article the two words meet; its word counts come along for the row cost.
 
     Raises
     ------
@@ -63,33 +62,6 @@ def sample_folder(name: str) -> Path:
     )  # fmt: skip
 
 
-def count_word_pairs(texts: Sequence[str], n_words: int, rows: Mode) -> SparseTensor:
-    """In how many sentences of each text do two different words meet?
-
-    The words are the ``n_words`` with the largest sum of TF-IDF over all texts, English stop
-    words left out, in alphabetical order. The two word modes are alike and the counts
-    symmetric; a word is not paired with itself.
-    """
-    tfidf = TfidfVectorizer(stop_words="english")
-    weight = np.asarray(tfidf.fit_transform(texts).sum(axis=0)).ravel()
-    # Equal sums go to the word first in the alphabet, so the choice is always the same.
-    chosen = np.argsort(-weight, kind="stable")[:n_words]
-    words = tuple(sorted(str(word) for word in tfidf.get_feature_names_out()[chosen]))
-    counter = CountVectorizer(vocabulary=words, binary=True)
-    coordinates, counts = [], []
-    for row, text in enumerate(texts):
-        present = counter.transform(SENTENCE_END.split(text)).toarray()
-        pairs = present.T @ present
-        np.fill_diagonal(pairs, 0)
-        first, second = np.nonzero(pairs)
-        coordinates.append(np.column_stack([np.full(len(first), row), first, second]))
-        counts.append(pairs[first, second])
-    modes = (rows, Mode("word", words), Mode("other word", words))
-    return SparseTensor.from_coordinates(
-        np.concatenate(coordinates), np.concatenate(counts), modes=modes
-    )
-
-
 def _load_heart_failure(folder: Path) -> Dataset:
     patients = _read_columns(folder / "patients.csv", "patient_id", "heart_failure")
     diagnoses = _read_columns(folder / "diagnoses.csv", "patient_id", "visit_id", "diagnosis")
@@ -121,14 +93,20 @@ def _load_heart_failure(folder: Path) -> Dataset:
 
 def _load_news(folder: Path) -> Dataset:
     articles = _read_columns(folder / "articles.csv", "id", "category", "title", "text")
-    rows = Mode("article", tuple(article for article, _, _, _ in articles))
+    names = [article for article, _, _, _ in articles]
     texts = [f"{title}. {text}" for _, _, title, text in articles]
+    corpus = read_corpus(names, texts, "english", Findings())
+    counts = corpus.word_counts()
     return Dataset(
         name="news",
-        tensor=count_word_pairs(texts, NEWS_WORDS, rows),
+        tensor=cooccurrence_tensor(
+            corpus, choose_words(counts, corpus.words, NEWS_WORDS, by="tfidf")
+        ),
         outcome=np.array([category for _, category, _, _ in articles]),
         outcome_name="category",
         origin="Synthetic articles of the sample data; words that meet in a sentence, counted.",
+        word_counts=counts,
+        words=corpus.words,
     )
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_distances
 
 from swiftcore import CostRecipe, InvalidCost, InvalidSettings, SparseTensor, build_costs
 from swiftcore.cost import check_cost, check_costs, row_cost
-from swiftcore.cost.cosine import tf_idf
+from swiftcore.tf_idf import tf_idf
 
 GOOD = np.array([[0.0, 0.3, 1.0], [0.3, 0.0, 0.5], [1.0, 0.5, 0.0]])
 

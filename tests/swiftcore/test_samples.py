@@ -18,11 +18,10 @@ from sklearn.model_selection import cross_val_score
 
 from swiftcore.data import samples
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.samples import count_word_pairs, load_sample, sample_folder, sample_names
+from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.data.synthetic import generate_ehr
 from swiftcore.data.synthetic_news import CATEGORIES, generate_news
 from swiftcore.errors import InvalidData, InvalidSettings
-from swiftcore.tensor import Mode
 
 CHECKOUT = Path(__file__).parents[2]
 SAMPLE_DATA = CHECKOUT / "sample_data"
@@ -73,20 +72,9 @@ def test_news_has_the_paper_s_shape() -> None:
     assert len(CATEGORIES) == 5
     dense = dataset.tensor.to_dense()
     np.testing.assert_array_equal(dense, dense.transpose(0, 2, 1))
-    assert not dense[:, np.arange(100), np.arange(100)].any()
     assert dense.any(axis=(1, 2)).all()
-
-
-def test_word_pairs_counted_by_hand() -> None:
-    rows = Mode("article", ("first", "second"))
-    texts = ["The dog saw a cat. A cat, a cat and a dog! Fish swim.", "Fish and the dog. Cat."]
-    tensor = count_word_pairs(texts, 3, rows)
-    assert tensor.modes[1].labels == tensor.modes[2].labels == ("cat", "dog", "fish")
-    assert tensor.modes[0] == rows
-    expected = np.zeros((2, 3, 3))
-    expected[0, 0, 1] = expected[0, 1, 0] = 2  # cat and dog meet in two sentences
-    expected[1, 1, 2] = expected[1, 2, 1] = 1
-    np.testing.assert_array_equal(tensor.to_dense(), expected)
+    assert dataset.word_counts is not None
+    assert dataset.word_counts.shape == (400, len(dataset.words))
 
 
 def test_news_is_neither_trivial_nor_hopeless() -> None:
