@@ -15,7 +15,8 @@ BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
     "cost": set(),
     "data": set(),
     "factorization": {"transport", "cost", "parallel"},
-    "baselines": set(),
+    "baselines": {"cost", "parallel"},
+    "factorizer": set(),
     "phenotypes": set(),
     "parallel": set(),
     "progress": set(),
@@ -24,10 +25,10 @@ BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
     "tf_idf": set(),
     "evaluation": {"factorization", "cost", "phenotypes", "data"},
 }
-FOR_ALL = {"errors", "progress", "tensor", "tf_idf", "whole_file"}
+FOR_ALL = {"errors", "factorizer", "progress", "tensor", "tf_idf", "whole_file"}
 LEAVES = {
     "errors": set(), "progress": set(), "tensor": {"errors"}, "parallel": set(),
-    "tf_idf": set(), "whole_file": set(),
+    "tf_idf": set(), "whole_file": set(), "factorizer": {"progress", "tensor"},
 }  # fmt: skip
 EVERYWHERE = {"__init__", "cli"}  # the front door and the command may use every part
 
