@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint bench nightly sample clean
+.PHONY: run test lint bench nightly sample recompile clean
 
 run: $(READY)
 	$(BIN)/swift fit heart_failure --rank 12 --seed 0 --out runs/sample
@@ -32,6 +32,9 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,bench]"
 	touch $(READY)
 
+recompile:  # forget the compiled loops
+	find swiftcore -name '*.nb[ci]' -delete
+
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

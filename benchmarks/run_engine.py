@@ -57,8 +57,16 @@ def start_factors(tensor: SparseTensor, rank: int, seed: int = 0) -> list[Array]
 
 def exact_objective(tensor: SparseTensor, costs: Sequence[Array], factors: list[Array]) -> float:
     """The objective of given factors with converged transport, in float64."""
-    model = Swift(factors[0].shape[1], max_iterations=0, dtype="float64")
-    return model.fit(tensor, costs, initial_factors=factors).objective_
+    described = describe_problem(tensor, costs, TransportSettings(dtype="float64"))
+    inner = [factors[0] / described.scale, *factors[1:]]
+    with Workers() as workers:
+        sweeper, states = Sweeper(described, workers), cold_state(described)
+        for _ in range(200):
+            sweeper.sweep(states, stack_factors(inner, "float64"), gather=False)
+            value = sweeper.value(states, inner)
+            if value.gap <= 1e-9 * abs(value.objective):
+                return value.objective
+    raise RuntimeError(f"the transport did not converge: gap {value.gap}")
 
 
 def engine_steps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import signal
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -18,17 +20,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from swiftcore.cost import CostRecipe, build_costs
-from swiftcore.data.commands import build_bundle, inspect_text
+from swiftcore.data.commands import build_bundle, describe
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import BuildOptions, options_from_text
-from swiftcore.data.samples import load_sample, sample_names
-from swiftcore.data.sandbox import build_path
-from swiftcore.errors import SwiftError
+from swiftcore.data.samples import load_sample, sample_folder, sample_names
+from swiftcore.data.sandbox import build_path, inspect_path
+from swiftcore.errors import InvalidSettings, Problem, SwiftError
 from swiftcore.factorization import Swift, save_model
+from swiftcore.factorization.input_checks import check_settings
 from swiftcore.phenotypes import Phenotype, describe_phenotypes
 from swiftcore.progress import FitProgress
+from swiftcore.tensor.components import component_id
+from swiftcore.whole_file import write_whole
 
 screen = Console(stderr=True)
+SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,10 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(chosen.run(chosen))
     except SwiftError as error:
-        screen.print(f"[bold red]{len(error.problems)} problem(s):[/]")
+        count = len(error.problems)
+        screen.print(f"[bold red]{count} problem{'s' if count > 1 else ''}:[/]")
         for problem in error.problems:
             screen.print(f"  [bold]{problem.code}[/] {escape(str(problem))}", highlight=False)
-        return 2
+    except OSError as error:
+        where = escape(str(error.filename or "a file"))
+        screen.print(f"[bold red]Cannot use {where}:[/] {escape(error.strerror or str(error))}.")
+    except MemoryError:
+        screen.print("[bold red]The memory ran out.[/] Use fewer rows, or --row-cost none.")
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,28 +88,62 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sharpness", type=float, default=10.0, help="rho (default 10)")
     parser.add_argument("--marginal-weight", type=float, default=1.0, help="lambda (default 1)")
     parser.add_argument("--iterations", type=int, default=50, help="at most so many (default 50)")
-    parser.add_argument("--tolerance", type=float, default=1e-5, help="relative change to stop at")
+    parser.add_argument("--tolerance", type=float, default=3e-6, help="relative change to stop at")
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     parser.add_argument("--restarts", type=int, default=4, help="starts tried (default 4)")
     parser.add_argument("--jobs", type=int, default=None, help="workers (default: all cores)")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     parser.add_argument("--costs", choices=[recipe.value for recipe in CostRecipe],
                         default=CostRecipe.COSINE.value, help="how features compare")  # fmt: skip
-    parser.add_argument("--top", type=int, default=5, help="features shown per phenotype")
+    parser.add_argument("--row-cost", choices=("as costs", "none"), default="as costs",
+                        help="none: no mass moves between rows")  # fmt: skip
+    parser.add_argument("--top", type=_at_least_one, default=5, help="features shown per phenotype")
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     _add_set(parser)
     parser.set_defaults(run=_fit)
 
 
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("give a whole number of 1 or more")
+    return int(text)
+
+
 def _fit(chosen: argparse.Namespace) -> int:
+    model = _model(chosen)
+    check_settings(model.get_params())
+    chosen.out.mkdir(parents=True, exist_ok=True)
     dataset = _load(chosen.data, chosen.settings)
+    screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    with _FitLine(chosen.iterations) as line:
+        model.fit(dataset.tensor, _costs(dataset, chosen), callback=line)
+    phenotypes = describe_phenotypes(model.factors_, model.modes_, chosen.top)
+    _write_results(chosen.out, model, phenotypes)
+    if chosen.json:
+        json.dump(_summary(model, phenotypes), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        _show(phenotypes, model.modes_[0].name)
+    screen.print(model.outcome_.value)
+    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
+    return 0
+
+
+def _costs(dataset: Dataset, chosen: argparse.Namespace) -> list[Any]:
+    """One cost per mode; without a row cost the largest matrix is never built."""
+    still = chosen.row_cost == "none"
     tensor = dataset.tensor
-    screen.print(escape(f"{dataset.name}: {tensor!r}"), highlight=False)
+    rows = tensor.select(0, [0]) if still else tensor
     costs = build_costs(
-        tensor, chosen.costs, reference=tensor, word_counts=dataset.word_counts, seed=chosen.seed
-    )
-    model = Swift(
+        rows, chosen.costs, reference=tensor, seed=chosen.seed,
+        word_counts=None if still else dataset.word_counts,
+    )  # fmt: skip
+    return [None if still else costs[0], *costs[1:]]
+
+
+def _model(chosen: argparse.Namespace) -> Swift:
+    return Swift(
         chosen.rank,
         sharpness=chosen.sharpness,
         marginal_weight=chosen.marginal_weight,
@@ -108,24 +154,22 @@ def _fit(chosen: argparse.Namespace) -> int:
         n_jobs=chosen.jobs,
         dtype=chosen.dtype,
     )
-    with _FitLine(chosen.iterations) as line:
-        model.fit(tensor, costs, callback=line)
-    phenotypes = describe_phenotypes(model.factors_, model.modes_, chosen.top)
-    _write_results(chosen.out, model, phenotypes)
-    if chosen.json:
-        json.dump(_summary(model, phenotypes), sys.stdout, indent=2)
-        sys.stdout.write("\n")
-    else:
-        _show(phenotypes, tensor.modes[0].name)
-    screen.print(model.outcome_.value)
-    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
-    return 0
 
 
 def _load(name: str, settings: Sequence[str]) -> Dataset:
-    if name in sample_names() and not Path(name).exists():
+    if _is_sample(name):
+        if settings:
+            raise InvalidSettings(
+                Problem("sample-settings", "A sample is built in one way only", name,
+                        f"--set {settings[0]}",
+                        f"Leave out --set, or read the files in {sample_folder(name)}.")
+            )  # fmt: skip
         return load_sample(name)
     return build_path(Path(name), options_from_text(settings))
+
+
+def _is_sample(name: str) -> bool:
+    return name in sample_names() and not Path(name).exists()
 
 
 class _FitLine:
@@ -163,13 +207,34 @@ class _FitLine:
 
 
 def _write_results(folder: Path, model: Swift, phenotypes: Sequence[Phenotype]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    """The model first: whatever happens after, the fit is kept."""
     save_model(model, folder / "model.npz")
-    (folder / "phenotypes.json").write_text(json.dumps(_summary(model, phenotypes), indent=2))
-    with (folder / "history.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(vars(model.history_[0])))
-        writer.writeheader()
-        writer.writerows(vars(entry) for entry in model.history_)
+    _write_text(folder / "phenotypes.json", json.dumps(_summary(model, phenotypes), indent=2))
+    history = [list(vars(model.history_[0]))]
+    history += [list(vars(entry).values()) for entry in model.history_]
+    _write_table(folder / "history.csv", history)
+    ids = [component_id(component, model.rank) for component in range(model.rank)]
+    rows = zip(model.modes_[0].labels, model.memberships_.tolist(), strict=True)
+    _write_table(
+        folder / "memberships.csv",
+        [[model.modes_[0].name, *ids], *([csv_safe(label), *values] for label, values in rows)],
+    )
+
+
+def _write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    _write_text(path, text.getvalue())
+
+
+def _write_text(path: Path, text: str) -> None:
+    write_whole(path, text.encode("utf-8", "surrogatepass"))
+
+
+def csv_safe(text: str) -> str:
+    """Text that a spreadsheet will not take for a formula: a quote goes before it if need be."""
+    start = text.lstrip("\t\r\n \0")[:1]
+    return f"'{text}" if start and start in "=+-@\uff1d\uff0b\uff0d\uff20" else text
 
 
 def _summary(model: Swift, phenotypes: Sequence[Phenotype]) -> dict[str, object]:
@@ -181,7 +246,9 @@ def _summary(model: Swift, phenotypes: Sequence[Phenotype]) -> dict[str, object]
         "iterations": model.n_iterations_,
         "objective": model.objective_,
         "gap": model.history_[-1].gap,
-        "dead_components": [f"P{component + 1:02d}" for component in model.dead_components_],
+        "dead_components": [
+            component_id(component, model.rank) for component in model.dead_components_
+        ],
         "phenotypes": [
             {
                 "id": phenotype.identifier,
@@ -199,11 +266,11 @@ def _summary(model: Swift, phenotypes: Sequence[Phenotype]) -> dict[str, object]
 def _show(phenotypes: Sequence[Phenotype], rows: str) -> None:
     modes = list(phenotypes[0].items) if phenotypes else []
     table = Table(show_lines=True)
-    for heading in ("id", "share", f"{rows}s", *modes):
+    for heading in ("id", "share", f"{rows} rows", *modes):
         table.add_column(heading, justify="right" if heading == "share" else "left")
     for phenotype in phenotypes:
         cells = [
-            "\n".join(f"{item.weight:4.0%} {item.label}" for item in items)
+            "\n".join(f"{item.weight:4.0%} {item.label}" for item in items if item.weight >= SHOWN)
             for items in phenotype.items.values()
         ]
         table.add_row(phenotype.identifier, f"{phenotype.share:.1%}", str(len(phenotype.rows)),
@@ -212,8 +279,10 @@ def _show(phenotypes: Sequence[Phenotype], rows: str) -> None:
 
 
 def _inspect(chosen: argparse.Namespace) -> int:
-    sys.stdout.write(inspect_text(chosen.path, options_from_text(chosen.settings)) + "\n")
-    return 0
+    path = sample_folder(str(chosen.path)) if _is_sample(str(chosen.path)) else chosen.path
+    inspection = inspect_path(path, options_from_text(chosen.settings))
+    sys.stdout.write(describe(inspection) + "\n")
+    return 2 if inspection.problems else 0
 
 
 def _build(chosen: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+import joblib.parallel
 import scipy.linalg.cython_blas  # noqa: F401  the BLAS that compiled code calls: load it before it is held
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib._parallel_backends import ThreadingBackend
@@ -42,14 +43,15 @@ class Workers:
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        configured = effective_n_jobs(n_jobs)
-        self.n_jobs = effective_n_jobs(-1) if n_jobs is None and configured == 1 else configured
+        everything = n_jobs is None and not _config_is_active()
+        self.n_jobs = effective_n_jobs(-1 if everything else n_jobs)
         active, _ = get_active_backend(prefer="threads")
         chosen = PromptThreads() if type(active) is ThreadingBackend else None
         self._parallel = Parallel(n_jobs=self.n_jobs, backend=chosen, batch_size=1)
 
     def __enter__(self) -> Workers:
-        self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
+        # BLAS, and the OpenMP of the clustering that may make the start
+        self._blas = ThreadpoolController().limit(limits=1)
         self._parallel.__enter__()
         return self
 
@@ -78,6 +80,12 @@ class Workers:
             for index, value in zip(bundle, values, strict=True):
                 results[index] = value
         return results
+
+
+def _config_is_active() -> bool:
+    """Whether the caller stands inside ``joblib.parallel_config``, which then decides."""
+    config = getattr(joblib.parallel._backend, "config", None)
+    return config is not None and config is not joblib.parallel.default_parallel_config
 
 
 def _even_bundles(work: Sequence[float], n_bundles: int) -> list[list[int]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.tensor import Mode
+from swiftcore.tensor.components import component_id, dead_components
 
 CARRIED = 0.1  # a row carries a phenotype that makes up at least this share of it
 
@@ -101,14 +102,13 @@ def describe_phenotypes(
                     "frequency_weight", repr(frequency_weight), "Give a number from 0 to 1.")
         )  # fmt: skip
     mass = np.prod([factor.sum(axis=0) for factor in factors], axis=0)
-    rank, total = len(mass), mass.sum()
-    digits = max(2, len(str(rank)))
+    rank, total, dead = len(mass), mass.sum(), dead_components(mass)
     per_row = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
     row_sums = per_row.sum(axis=1, keepdims=True)
     row_share = np.divide(per_row, row_sums, out=np.zeros_like(per_row), where=row_sums > 0)
     found = [
         Phenotype(
-            identifier=f"P{component + 1:0{digits}d}",
+            identifier=component_id(component, rank),
             component=component,
             share=float(mass[component] / total),
             items={
@@ -119,7 +119,8 @@ def describe_phenotypes(
             },
             rows=_carriers(row_share[:, component], carried),
         )
-        for component in np.flatnonzero(mass > 0).tolist()
+        for component in range(rank)
+        if component not in dead
     ]
     return sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component))
 

@@ -7,6 +7,15 @@ import tempfile
 from pathlib import Path
 
 
+def _usual_mode(path: Path) -> int:
+    """The mode of the file to be replaced, or what a new file gets (mkstemp's is private)."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside the file, flush to disk, then rename: readers see the old file or the new.
 
@@ -20,6 +29,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        Path(temporary).chmod(_usual_mode(path))
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -23,12 +23,14 @@ BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
     "errors": set(),
     "whole_file": set(),
     "tf_idf": set(),
+    "free_memory": {"errors"},
     "evaluation": {"factorization", "cost", "phenotypes", "data"},
 }
-FOR_ALL = {"errors", "factorizer", "progress", "tensor", "tf_idf", "whole_file"}
+FOR_ALL = {"errors", "factorizer", "free_memory", "progress", "tensor", "tf_idf", "whole_file"}
 LEAVES = {
     "errors": set(), "progress": set(), "tensor": {"errors"}, "parallel": set(),
-    "tf_idf": set(), "whole_file": set(), "factorizer": {"progress", "tensor"},
+    "tf_idf": set(), "whole_file": set(), "free_memory": {"errors"},
+    "factorizer": {"progress", "tensor"},
 }  # fmt: skip
 EVERYWHERE = {"__init__", "cli"}  # the front door and the command may use every part
 

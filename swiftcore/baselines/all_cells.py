@@ -13,7 +13,7 @@ from swiftcore.baselines.checks import refuse_if_too_large
 from swiftcore.baselines.sparse_cp import Factors
 from swiftcore.tensor import SparseTensor
 
-CELLS_AT_A_TIME = 2**21
+CELLS_AT_A_TIME = 2**20  # a few megabytes: strips stay near the processor
 
 
 class AllCellsCp(CpBaseline):

@@ -6,11 +6,13 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
 
 from swiftcore.baselines.checks import check_features, check_loss, check_settings, check_tensor
 from swiftcore.baselines.sparse_cp import (
@@ -23,6 +25,12 @@ from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import SparseTensor
 
 PROJECTION_STEPS = 20  # a projection may take so many times the steps of a fit: it is cheap
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """The same numbers on any number of cores, and no threads in the way of other fits."""
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limits
 
 
 class CpBaseline(BaseEstimator):  # type: ignore[misc]
@@ -91,7 +99,8 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         check_tensor(tensor)
         data = self._prepare(tensor, costs, labels)
         rng = np.random.default_rng(self.random_state)
-        factors = self._sweeps(data, self._start(data, rng), callback)
+        with one_blas_thread():
+            factors = self._sweeps(data, self._start(data, rng), callback)
         self.factors_ = self._normalised(factors)
         self.memberships_ = self.factors_[0]
         self.modes_ = tensor.modes
@@ -110,7 +119,8 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         ndarray, (rows x rank)
         """
         check_features(getattr(self, "modes_", None), tensor, type(self).__name__)
-        return self._project(tensor, self.factors_[1:])
+        with one_blas_thread():
+            return self._project(tensor, self.factors_[1:])
 
     @abstractmethod
     def _sweep(self, tensor: SparseTensor, factors: Factors) -> Factors:
@@ -182,12 +192,16 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         So the answer for a row does not depend on the rows beside it.
         """
         rows = even_memberships(tensor, self.rank)
-        moving = rows.any(axis=1)
+        moving = np.flatnonzero(rows.any(axis=1))
+        part, held = tensor, np.arange(len(rows))  # the rows in hand: all that move, and some more
         for _ in range(PROJECTION_STEPS * self.max_iterations):
-            if not moving.any():
+            if moving.size == 0:
                 break
-            moved = step(tensor, [rows, *features])
-            change = np.abs(moved - rows).sum(axis=1)
-            rows[moving] = moved[moving]
-            moving &= change > 0.1 * self.tolerance * np.abs(moved).sum(axis=1)
+            if 2 * moving.size < held.size:
+                part, held = tensor.select(0, moving), moving
+            here = np.searchsorted(held, moving)
+            moved = step(part, [rows[held], *features])[here]
+            change = np.abs(moved - rows[moving]).sum(axis=1)
+            rows[moving] = moved
+            moving = moving[change > 0.1 * self.tolerance * moved.sum(axis=1)]
         return rows

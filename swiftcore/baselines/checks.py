@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory, Problem
+from swiftcore.free_memory import GIGABYTE, SPARE, available_memory
 from swiftcore.tensor import Mode, SparseTensor
 
 LEAST_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1}
-SPARE = 0.9  # share of the free memory that a fit may take
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
@@ -103,11 +102,11 @@ def class_signs(labels: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
 
 def refuse_if_too_large(needed: float, shape: Sequence[int]) -> None:
     """Raise :class:`NotEnoughMemory` when a loss over all cells would not fit."""
-    free = float(psutil.virtual_memory().available)
+    free = available_memory()
     if needed > SPARE * free:
         raise NotEnoughMemory(
             Problem("memory", "The fit needs more memory than is free", f"shape {tuple(shape)}",
-                    f"{needed / 1e9:.2f} GB needed, {free / 1e9:.2f} GB free",
+                    f"{needed / GIGABYTE:.2f} GB needed, {free / GIGABYTE:.2f} GB free",
                     "This loss looks at every cell: use fewer features, or a sparse method.")
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ def fit_weights(
     signs: NDArray[np.float64],
     strength: float,
     start: NDArray[np.float64],
-    steps: int = 300,
+    steps: int = 50,
 ) -> NDArray[np.float64]:
     """Minimise mean log loss + strength (L1_SHARE |theta|_1 + (1 - L1_SHARE) / 2 |theta|^2).
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from swiftcore.cost.cosine import cosine_cost, incidence, row_features
 from swiftcore.errors import InvalidCost, InvalidSettings, Problem
+from swiftcore.free_memory import refuse_square
 from swiftcore.tensor import SparseTensor
 from swiftcore.tf_idf import tf_idf
 
@@ -51,12 +52,9 @@ def build_costs(
         For the random recipe.
     """
     chosen = _checked_recipe(recipe)
-    if tensor.shape[1:] != reference.shape[1:]:
-        raise InvalidCost(
-            Problem("reference-shape", "The reference has other features than the tensor",
-                    "reference", f"{reference.shape[1:]} against {tensor.shape[1:]}",
-                    "Use training rows with the same feature modes.")
-        )  # fmt: skip
+    _check_reference(tensor, reference)
+    for mode, size in enumerate(tensor.shape):
+        refuse_square(size, f"mode {mode + 1}, size {size}")
     if chosen is CostRecipe.COSINE:
         features = [cosine_cost(incidence(reference, mode, 0)) for mode in range(1, tensor.n_modes)]
         return [row_cost(tensor, word_counts, reference_counts), *features]
@@ -75,6 +73,18 @@ def row_cost(
     if word_counts is not None:
         return cosine_cost(tf_idf(word_counts.astype(np.float64), reference_counts))
     return cosine_cost(row_features(tensor))
+
+
+def _check_reference(tensor: SparseTensor, reference: SparseTensor) -> None:
+    for mode in range(1, max(tensor.n_modes, reference.n_modes)):
+        mine = tensor.modes[mode].labels if mode < tensor.n_modes else ()
+        theirs = reference.modes[mode].labels if mode < reference.n_modes else ()
+        if mine != theirs:
+            raise InvalidCost(
+                Problem("reference-features", "The reference has other features than the tensor",
+                        f"mode {mode + 1}", f"{len(theirs)} labels against {len(mine)}, or in "
+                        "another order", "Use training rows with the same features, same order.")
+            )  # fmt: skip
 
 
 def _random_cost(size: int, rng: np.random.Generator) -> NDArray[np.float64]:

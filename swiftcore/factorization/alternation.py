@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.factorization.factor_update import (
     Factors,
     push_on,
@@ -23,8 +24,8 @@ from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.transport.share import ModeState
 from swiftcore.transport.sinkhorn import Sweeper, TransportValue, cold_state, stack_factors
 
-# Plans are brought this close (gap / objective) before the first step and in doubt.
-SETTLED = 1e-4
+# Plans are brought this close (gap / cost of an empty model) before the first step.
+SETTLED = 3e-5
 MOST_SETTLING_SWEEPS = 40
 FIRST_MOMENTUM, MOMENTUM_GROWTH = 0.3, 1.1
 WINDOW = 4  # iterations over which convergence is judged
@@ -39,14 +40,15 @@ class Schedule:
     ----------
     max_iterations : int
     tolerance : float
-        Stop when an iteration lowers the objective by less than this share of it, on average
-        over the last few: with momentum a single small step means little.
+        Stop when an iteration lowers the objective by less than this share of what an empty
+        model would cost (marginal weight x modes x mass), on average over the last few: with
+        momentum a single small step means little.
     momentum : float
         Largest exponent with which a step is carried on; 0 for plain steps.
     """
 
     max_iterations: int = 50
-    tolerance: float = 1e-5
+    tolerance: float = 3e-6
     momentum: float = 0.8
 
 
@@ -117,7 +119,9 @@ def alternate(
     states = cold_state(sweeper.problem)
     diary = _Diary(schedule.max_iterations, callback)
     best = _look(sweeper, states, with_weights_in(start, free_modes), free_modes, settle=True)
-    stop, momentum, plain = diary.note(best.value), FIRST_MOMENTUM, True
+    _refuse_not_finite(best.value)
+    stop, momentum = diary.note(best.value), min(FIRST_MOMENTUM, schedule.momentum)
+    plain, unit = True, sweeper.empty_model_cost
     earlier: Factors | None = None
     trial = best.step
     while not stop and len(diary.history) <= schedule.max_iterations:
@@ -135,7 +139,7 @@ def alternate(
             momentum *= 0.5
             continue
         stop = diary.note(point.value)
-        if diary.fall() <= schedule.tolerance * abs(point.value.objective) and not stop:
+        if diary.fall() <= schedule.tolerance * unit and not stop:
             return FitResult(point.factors, tuple(diary.history), FitOutcome.CONVERGED)
         plain = earlier is None or schedule.momentum == 0
         trial = point.step
@@ -145,6 +149,14 @@ def alternate(
         best, earlier = point, point.step
     outcome = FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT
     return FitResult(best.factors, tuple(diary.history), outcome)
+
+
+def _refuse_not_finite(value: TransportValue) -> None:
+    if not np.isfinite(value.objective):
+        raise InvalidSettings(
+            Problem("not-finite", "The objective of the start is not a number", "objective",
+                    str(value.objective), "Use milder settings, or another start or unit.")
+        )  # fmt: skip
 
 
 def _in_doubt(value: TransportValue, best: float) -> bool:
@@ -165,7 +177,7 @@ def _look(
         for _ in range(MOST_SETTLING_SWEEPS):
             sweeper.sweep(states, stacked, gather=False)
             value = sweeper.value(states, factors)
-            if value.gap <= SETTLED * abs(value.objective):
+            if value.gap <= SETTLED * sweeper.empty_model_cost:
                 break
     numerators = sweeper.sweep(states, stacked)
     assert numerators is not None

@@ -33,6 +33,10 @@ def _not_negative(value: Any) -> bool:
     return _real(value) and value >= 0
 
 
+# phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-8, 1e8
+LARGEST_START = 1e100
+
 RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "rank": (_whole(1), "a whole number of 1 or more"),
     "sharpness": (_positive, "a finite number above 0"),
@@ -55,11 +59,19 @@ RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range."""
     problems = [
-        Problem(f"setting-{name}", f"The setting {name} is out of range", name,
+        Problem(f"setting-{name}", "A setting is out of range", name,
                 repr(parameters[name]), f"Give {wanted}.")
         for name, (fits, wanted) in RANGES.items()
         if not fits(parameters[name])
     ]  # fmt: skip
+    weight, sharpness = parameters["marginal_weight"], parameters["sharpness"]
+    if not problems and not SMALLEST_PRODUCT <= weight * sharpness <= LARGEST_PRODUCT:
+        problems.append(
+            Problem("setting-product", "Sharpness and marginal weight do not go together",
+                    "sharpness x marginal_weight", f"{weight * sharpness:.3g}",
+                    f"Keep their product from {SMALLEST_PRODUCT:g} to {LARGEST_PRODUCT:g}: "
+                    "beyond, the numbers cannot tell the plans apart.")
+        )  # fmt: skip
     if problems:
         raise InvalidSettings(problems)
 
@@ -98,11 +110,11 @@ def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: 
                     "initial_factors", str([factor.shape for factor in factors]),
                     f"Give matrices of shapes {wanted}.")
         )  # fmt: skip
-    if not all(np.isfinite(factor).all() and (factor >= 0).all() for factor in factors):
+    if not all(((factor >= 0) & (factor <= LARGEST_START)).all() for factor in factors):
         raise InvalidData(
             Problem("start-values", "The start holds values that are not amounts",
-                    "initial_factors", "a negative or non-finite value",
-                    "Give finite values of 0 or more.")
+                    "initial_factors", "a negative, huge or non-finite value",
+                    f"Give values from 0 to {LARGEST_START:g}.")
         )  # fmt: skip
     return factors
 

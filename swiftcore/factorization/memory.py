@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from swiftcore.errors import NotEnoughMemory, Problem
+from swiftcore.free_memory import GIGABYTE, SPARE, available_memory
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.blocks import BLOCK
 from swiftcore.transport.columns import TILE
 from swiftcore.transport.kernel import LARGEST_EXPONENT
 from swiftcore.transport.problem import TransportSettings
-
-GIGABYTE = 1e9
-SPARE = 0.9  # share of the free memory that a fit may take
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,14 @@ def estimate_memory(
     """What ``Swift.fit`` will take on top of its arguments."""
     item = np.dtype(settings.dtype).itemsize
     kernels, block, rows = 0, 0, sum(tensor.shape)
-    for cost, size in zip(costs, tensor.shape, strict=True):
+    for mode, (cost, size) in enumerate(zip(costs, tensor.shape, strict=True)):
         if cost is None:
             continue
         sharp = settings.sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT
         kernels += item * size * size
         block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
+        if sharp:  # the shares of the longest column, and a weighted copy
+            block = max(block, 2 * _longest_column(tensor, mode) * size * item)
     n = tensor.n_modes
     # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in
     # the tasks, sorting, and the share of its column; calibrated by ``benchmarks``.
@@ -84,6 +83,8 @@ def refuse_if_too_large(estimate: MemoryEstimate, shape: Sequence[int]) -> None:
     )  # fmt: skip
 
 
-def available_memory() -> float:
-    """Bytes that can be had without swapping, within the limit of a container if there is one."""
-    return float(psutil.virtual_memory().available)
+def _longest_column(tensor: SparseTensor, mode: int) -> int:
+    """Nonzeros of the fullest column of one unfolding."""
+    others = [axis for axis in range(tensor.n_modes) if axis != mode]
+    _, counts = np.unique(tensor.coordinates[:, others], axis=0, return_counts=True)
+    return int(counts.max(initial=0))

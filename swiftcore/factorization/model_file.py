@@ -37,6 +37,7 @@ def save_model(model: Swift, path: str | Path) -> None:
         "outcome": model.outcome_.name,
         "dead_components": model.dead_components_,
         "value_unit": model.value_unit_,
+        "rows_still": model.rows_still_,
         "history": [vars(entry) for entry in model.history_],
     }
     arrays: dict[str, Any] = {f"factor_{mode}": part for mode, part in enumerate(model.factors_)}
@@ -57,6 +58,11 @@ def load_model(path: str | Path) -> Swift:
     InvalidData
         If the file is no model, is damaged, or holds factors that cannot be.
     """
+    if not Path(path).is_file():
+        raise InvalidData(
+            Problem("model-missing", "There is no such file", str(path), "nothing",
+                    "Check the path and its spelling.")
+        )  # fmt: skip
     try:
         return _read(Path(path))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError,
@@ -94,6 +100,7 @@ def _read(path: Path) -> Swift:
     model.objective_ = model.history_[-1].objective
     model.dead_components_ = tuple(about["dead_components"])
     model.value_unit_ = float(about["value_unit"])
+    model.rows_still_ = bool(about["rows_still"])
     return model
 
 

@@ -32,12 +32,12 @@ from swiftcore.factorization.memory import MemoryEstimate, estimate_memory, refu
 from swiftcore.parallel import Workers
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor.components import dead_components
 from swiftcore.transport.problem import TransportProblem, TransportSettings, describe_problem
 from swiftcore.transport.sinkhorn import Sweeper
 
 logger = logging.getLogger(__name__)
 
-DEAD_SHARE = 1e-6  # a component with less than this share of the mass has died
 TRIAL_ITERATIONS = 8  # how far a random restart is run before the best one goes on
 
 
@@ -60,7 +60,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         lambda; what it costs to leave the data or the model.
     max_iterations : int
     tolerance : float
-        Stop when an iteration lowers the objective by less than this share of it.
+        Stop when an iteration lowers the objective by less than this share of what an empty
+        model would cost, on average over the last few iterations.
     start : {"kl", "random"}
         From a cheap sparse KL factorization, or from random feature profiles.
     n_restarts : int
@@ -94,6 +95,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     objective_ : float
     dead_components_ : tuple of int
         Components that lost (almost) all their mass.
+    rows_still_ : bool
+        Whether the fit had no row cost.
     value_unit_ : float
         The unit of the entropy, as a number; projections use the same.
     modes_ : tuple of Mode
@@ -108,7 +111,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         sharpness: float = 10.0,
         marginal_weight: float = 1.0,
         max_iterations: int = 50,
-        tolerance: float = 1e-5,
+        tolerance: float = 3e-6,
         start: str = "kl",
         n_restarts: int = 4,
         momentum: float = 0.8,
@@ -166,6 +169,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
                     sweeper, start, range(problem.n_modes), self._schedule(), callback
                 )
         self._keep(result, problem, tensor.modes)
+        self.rows_still_ = costs[0] is None
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
         logger.info("%s iterations: %s", self.n_iterations_, self.outcome_.value)
         return self
@@ -196,7 +200,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             New rows, same features as in the fit.
         costs : ndarray or sequence of ndarray, optional
             The row cost among the new rows, or all costs. Without it rows are compared by
-            their features (cosine), as in the fit.
+            their features (cosine), or not at all if the fit had no row cost; give it when the
+            fit's row cost was of another kind.
         independent : bool
             The paper projects rows together, and mass moves between them. True projects
             every row by itself: the answer for a person does not depend on the others.
@@ -208,6 +213,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         ndarray, (rows x rank)
         """
         check_features(getattr(self, "factors_", None), getattr(self, "modes_", ()), tensor)
+        if max_iterations is not None:
+            check_settings({**self.get_params(), "max_iterations": max_iterations})
+        if independent and costs is not None:
+            raise InvalidSettings(
+                Problem("independent-costs", "Rows projected one by one need no cost between them",
+                        "costs", "a cost together with independent=True",
+                        "Leave out one of the two.")
+            )  # fmt: skip
         if independent:
             most = 10 * self.max_iterations if max_iterations is None else max_iterations
             return self._transform_alone(tensor, most)
@@ -238,7 +251,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None] | ArrayLike | None
     ) -> list[Any]:
         if costs is None:
-            return [row_cost(tensor), *self.feature_costs_]
+            rows = None if self.rows_still_ else row_cost(tensor)
+            return [rows, *self.feature_costs_]
         if isinstance(costs, np.ndarray) and costs.ndim == 2:
             return [check_cost(costs, tensor.shape[0], "mode 1"), *self.feature_costs_]
         return list(costs)  # type: ignore[arg-type]
@@ -299,6 +313,5 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self.outcome_: FitOutcome = result.outcome
         self.n_iterations_ = len(result.history) - 1
         self.objective_ = result.history[-1].objective
-        dead = np.flatnonzero(weights <= DEAD_SHARE * weights.sum())
-        self.dead_components_ = tuple(int(component) for component in dead)
+        self.dead_components_ = dead_components(weights)
         self.modes_ = modes

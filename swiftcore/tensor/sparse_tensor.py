@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ class Mode:
 
     name: str
     labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Labels are text, whatever list or array they came in."""
+        object.__setattr__(self, "labels", tuple(str(label) for label in self.labels))
 
     @classmethod
     def numbered(cls, name: str, size: int) -> Mode:
@@ -77,9 +82,7 @@ class SparseTensor:
         if modes is None:
             modes = [Mode.numbered(f"mode {axis + 1}", size) for axis, size in enumerate(sizes)]
         places, amounts = _summed(places, amounts)
-        places.setflags(write=False)
-        amounts.setflags(write=False)
-        return cls(tuple(modes), places, amounts)
+        return cls(tuple(modes), _locked(places), _locked(amounts))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -123,7 +126,7 @@ class SparseTensor:
         renamed = Mode(old.name, tuple(old.labels[index] for index in chosen))
         modes = (*self.modes[:mode], renamed, *self.modes[mode + 1 :])
         order = np.lexsort(places.T[::-1])
-        return SparseTensor(modes, places[order], self.values[kept][order])
+        return SparseTensor(modes, _locked(places[order]), _locked(self.values[kept][order]))
 
     def check_mode(self, mode: int) -> None:
         """Raise :class:`InvalidData` unless the tensor has such a mode; modes count from 0."""
@@ -160,6 +163,11 @@ class SparseTensor:
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(mode)} {mode.name}" for mode in self.modes)
         return f"SparseTensor({sizes}; {self.n_entries} entries)"
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
 
 
 def _checked_selection(indices: ArrayLike, size: int, mode: int) -> NDArray[np.int64]:
@@ -279,9 +287,24 @@ def _checked_shape(
                             f"index {places[outside[0], axis]} in a mode of size {size}",
                             "Enlarge the shape or correct the index.")
                 )  # fmt: skip
+    problems += _repeated_labels(modes or ())
     if problems:
         raise InvalidData(problems)
     return sizes
+
+
+def _repeated_labels(modes: Sequence[Mode]) -> list[Problem]:
+    """Two indices of one name cannot be told apart afterwards."""
+    problems = []
+    for axis, mode in enumerate(modes):
+        if len(set(mode.labels)) < len(mode.labels):
+            twice = [label for label, count in Counter(mode.labels).items() if count > 1]
+            problems.append(
+                Problem("label-twice", "Two indices have the same label",
+                        f"mode {axis + 1} ({mode.name})", where_list(map(repr, twice)),
+                        "Give every index a label of its own.")
+            )  # fmt: skip
+    return problems
 
 
 def _summed(

@@ -107,6 +107,13 @@ class Sweeper:
         self.workers = workers
         self._shares = [share_of(problem, task) for task in problem.tasks]
 
+    @property
+    def empty_model_cost(self) -> float:
+        """What the objective would be if nothing were explained: the unit of tolerances."""
+        problem = self.problem
+        weight = problem.settings.marginal_weight * problem.n_modes
+        return weight * problem.mass * problem.scale
+
     def sweep(
         self,
         states: Sequence[ModeState],

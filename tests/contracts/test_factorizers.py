@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from swiftcore import Mode, SparseTensor, Swift
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(case: Case
 
 @EVERY
 def test_training_rows_are_projected_to_where_the_fit_left_them(case: Case) -> None:
-    model = case.fitted(tolerance=1e-10, max_iterations=3000, **case.still)
+    model = case.fitted(tolerance=1e-10, max_iterations=1000, **case.still)
     back = model.transform(case.tensor)
     assert np.abs(back - model.memberships_).max() <= 0.02 * np.abs(model.memberships_).max()
 
@@ -254,7 +254,7 @@ def test_matrices_and_tensors_of_four_modes(case: Case, n_modes: int) -> None:
     shape = (9, 6, 5, 4)[:n_modes]
     places = np.argwhere(rng.random(shape) < 0.4)
     tensor = SparseTensor.from_coordinates(places, rng.integers(1, 5, len(places)), shape)
-    model = case.method(2, random_state=0, max_iterations=20)
+    model = case.method(2, random_state=0, max_iterations=20, **case.still)
     model.fit(tensor, build_costs(tensor, reference=tensor), labels=np.arange(9) % 2)
     assert model.history_[-1].objective < model.history_[0].objective
     assert model.transform(tensor).shape == (9, 2)

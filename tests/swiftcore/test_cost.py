@@ -102,7 +102,7 @@ def test_unknown_recipe_and_other_features_are_refused() -> None:
         build_costs(tensor, "euclid", reference=tensor)
     with pytest.raises(InvalidCost) as error:
         build_costs(tensor, reference=other)
-    assert error.value.problems[0].code == "reference-shape"
+    assert error.value.problems[0].code == "reference-features"
 
 
 @pytest.mark.parametrize(
@@ -170,3 +170,10 @@ def test_what_rounding_leaves_behind_is_forgiven() -> None:
 def test_whole_numbers_and_float32_are_taken() -> None:
     assert check_cost(1 - np.eye(3, dtype=int), 3, "m").dtype == np.float64
     assert check_cost(GOOD.astype(np.float32), 3, "m").dtype == np.float32
+
+
+def test_reference_with_the_same_features_in_another_order_is_refused() -> None:
+    tensor, _, _ = random_problem(1, (6, 4, 3), 1, 0.5, True)
+    with pytest.raises(InvalidCost) as error:
+        build_costs(tensor, reference=tensor.select(1, [1, 0, 2, 3]))
+    assert error.value.problems[0].code == "reference-features"

@@ -89,7 +89,9 @@ def refused(path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    refused(tmp_path / "nothing.npz")
+    with pytest.raises(InvalidData) as error:
+        load_model(tmp_path / "nothing.npz")
+    assert error.value.problems[0].code == "model-missing"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])

@@ -74,6 +74,8 @@ def test_surrounding_configuration_is_heard() -> None:
         assert workers.n_jobs == 3
     with Workers(None) as workers:
         assert workers.n_jobs == joblib.cpu_count()
+    with joblib.parallel_config(n_jobs=1), Workers(None) as workers:
+        assert workers.n_jobs == 1
     with Workers(2) as workers:
         assert workers.n_jobs == 2
 

@@ -179,3 +179,15 @@ def test_digest_keeps_labels_apart() -> None:
 
 def test_labels_that_are_no_valid_text_still_have_a_digest() -> None:
     make([[0, 0]], [1], modes=[Mode("m", ("\ud800",)), Mode("n", ("é",))]).digest()
+
+
+def test_labels_are_text_whatever_they_came_in() -> None:
+    for labels in ([1, 2], np.array([1, 2]), ("1", "2")):
+        assert Mode("patient", labels) == Mode("patient", ("1", "2"))  # type: ignore[arg-type]
+
+
+def test_a_label_given_twice_is_refused() -> None:
+    modes = [Mode("patient", ("a", "a")), Mode("code", ("x", "y"))]
+    with pytest.raises(InvalidData) as error:
+        SparseTensor.from_coordinates([[0, 0], [1, 1]], [1, 1], modes=modes)
+    assert error.value.problems[0].code == "label-twice"

@@ -272,3 +272,37 @@ def test_changing_a_cost_after_the_fit_does_not_change_the_model() -> None:
     before = model.transform(TENSOR, independent=True)
     costs[1][:] = 1.0 - np.eye(6)
     np.testing.assert_array_equal(model.transform(TENSOR, independent=True), before)
+
+
+@pytest.mark.parametrize(
+    ("sharpness", "weight"), [(10.0, 1e15), (1e20, 1.0), (1e9, 1e9), (1e-6, 1e-6)]
+)
+def test_settings_that_no_number_can_follow_are_refused(sharpness: float, weight: float) -> None:
+    with pytest.raises(InvalidSettings) as error:
+        Swift(3, sharpness=sharpness, marginal_weight=weight).fit(TENSOR, COSTS)
+    assert error.value.problems[0].code == "setting-product"
+
+
+@pytest.mark.parametrize(("sharpness", "weight"), [(1e7, 10.0), (1e-4, 1e-4), (1e5, 1e3)])
+def test_the_extreme_settings_that_are_let_through_are_finite(
+    sharpness: float, weight: float
+) -> None:
+    model = Swift(3, sharpness=sharpness, marginal_weight=weight, random_state=0, dtype="float64")
+    model.fit(TENSOR, COSTS)
+    assert all(np.isfinite(factor).all() for factor in model.factors_)
+    assert np.isfinite(model.objective_)
+
+
+def test_a_huge_start_is_refused() -> None:
+    with pytest.raises(InvalidData) as error:
+        Swift(3).fit(TENSOR, COSTS, initial_factors=[FACTORS[0] + 1e200, *FACTORS[1:]])
+    assert error.value.problems[0].code == "start-values"
+
+
+def test_rows_without_a_cost_in_the_fit_have_none_in_the_projection() -> None:
+    model = Swift(3, random_state=0, dtype="float64").fit(TENSOR, [None, *COSTS[1:]])
+    np.testing.assert_array_equal(
+        model.transform(TENSOR), model.transform(TENSOR, [None, *COSTS[1:]])
+    )
+    with pytest.raises(InvalidSettings, match="one by one"):
+        model.transform(TENSOR, COSTS[0], independent=True)

@@ -22,7 +22,8 @@ from swiftcore.data.sandbox import build_path, inspect_path
 from swiftcore.errors import InvalidData
 
 MB = 1 << 20
-SECONDS, PARENT_MB = 5.0, 50
+# The goal is 5 s; a busy machine gets more, so that the test tells hangs and not the weather.
+SECONDS, PARENT_MB = 20.0, 50
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as on Linux")
 
 

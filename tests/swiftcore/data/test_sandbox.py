@@ -55,7 +55,7 @@ def test_time_limit(write: Write) -> None:
     start = time.monotonic()
     found = inspect_path(path, BuildOptions(limits=Limits(seconds=0.05)))
     assert [problem.code for problem in found.problems] == ["time-limit"]
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20  # far below what reading the file would take
     assert not inspect_path(write("t.csv", TABLE)).problems  # the server is still well
 
 
