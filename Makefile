@@ -19,6 +19,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run_engine
+	$(BIN)/python -m benchmarks.data_in
 
 nightly: $(READY)
 	$(BIN)/python -m pytest -m nightly

@@ -123,7 +123,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_500_000)
     parser.add_argument("--bbc", type=Path, help="folder of the BBC News articles")
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("data_in.json"))
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "data_in.json"
+    )
     asked = parser.parse_args()
     results = [measure_events(asked.rows, asked.times)]
     if asked.bbc:

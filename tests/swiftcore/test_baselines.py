@@ -397,6 +397,23 @@ def test_generalized_cp_ends_where_pyttb_does(method: Any, handles: Any, data: A
     assert float(ours) <= float(best) + 2e-3 * abs(float(best))
 
 
+def test_generalized_steps_are_those_of_their_majorizers() -> None:
+    A, B, C = START
+    model = full(START)
+
+    def against(weights: Array) -> Array:
+        return np.einsum("ijk,ir,kr->jr", weights, A, C)
+
+    odds = B * against((DENSE > 0) / (model + 1e-10)) / against(1 / (1 + model))
+    binary = from_start(CpBinary, max_iterations=0).fit(TENSOR)
+    ones = SparseTensor(TENSOR.modes, TENSOR.coordinates, np.ones(TENSOR.n_entries))
+    np.testing.assert_allclose(B * binary._ratio(ones, START, 1), odds)
+    # The gamma step needs its root: without it the majorizer is not at its minimum.
+    mean = B * np.sqrt(against(DENSE / (model + 0.5) ** 2) / against(1 / (model + 0.5)))
+    continuous = from_start(CpContinuous, max_iterations=0, floor=0.5).fit(TENSOR)
+    np.testing.assert_allclose(B * continuous._ratio(TENSOR, START, 1), mean)
+
+
 @GENERALIZED
 def test_generalized_projection_is_a_minimum_for_each_row(
     method: Any, handles: Any, data: Array
