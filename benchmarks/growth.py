@@ -36,6 +36,7 @@ def growth(quick: bool) -> dict[str, Any]:
         "time_exponent_patients": _exponent(by_size, "patients", "seconds_per_iteration"),
         "memory_exponent_patients": _exponent(by_size, "patients", "fit_peak_mb"),
         "time_exponent_rank": _exponent(by_rank, "rank", "seconds_per_iteration"),
+        "memory_exponent_rank": _exponent(by_rank, "rank", "fit_peak_mb"),
         "largest_over_1000": by_size[-1]["seconds_per_iteration"]
         / by_size[0]["seconds_per_iteration"],
     }

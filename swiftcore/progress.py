@@ -25,7 +25,7 @@ class FitProgress:
     accepted : bool
         False when the iteration's trial was worse and was taken back.
     seconds : float
-        Since the fit began.
+        Since the loop began: making kernels and start is not counted.
     """
 
     iteration: int

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from swiftcore.baselines.checks import check_features, check_loss, check_settings, check_tensor
+from swiftcore.baselines.checks import check_loss, check_settings
 from swiftcore.baselines.sparse_cp import (
     Factors,
     even_memberships,
@@ -23,6 +23,7 @@ from swiftcore.baselines.sparse_cp import (
 )
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import SparseTensor
+from swiftcore.tensor.row_checks import check_features, check_tensor
 
 PROJECTION_STEPS = 20  # a projection may take so many times the steps of a fit: it is cheap
 
@@ -118,7 +119,7 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray, (rows x rank)
         """
-        check_features(getattr(self, "modes_", None), tensor, type(self).__name__)
+        check_features(getattr(self, "modes_", None), tensor)
         with one_blas_thread():
             return self._project(tensor, self.factors_[1:])
 

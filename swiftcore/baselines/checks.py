@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory, Problem
 from swiftcore.free_memory import GIGABYTE, SPARE, available_memory
-from swiftcore.tensor import Mode, SparseTensor
 
 LEAST_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1}
 
@@ -38,44 +37,11 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
             fits, wanted = _amount(value), "a finite number of 0 or more"
         if not fits:
             problems.append(
-                Problem(f"setting-{name}", f"The setting {name} is out of range", name,
+                Problem(f"setting-{name}", "A setting is out of range", name,
                         repr(value), f"Give {wanted}.")
             )  # fmt: skip
     if problems:
         raise InvalidSettings(problems)
-
-
-def check_tensor(tensor: Any) -> None:
-    """Raise :class:`InvalidData` unless this is a tensor that holds something."""
-    if not isinstance(tensor, SparseTensor):
-        raise InvalidData(
-            Problem("not-a-tensor", "The data must be a SparseTensor", "tensor",
-                    f"an object of type {type(tensor).__name__}",
-                    "Build one with SparseTensor.from_coordinates or a reader.")
-        )  # fmt: skip
-    if tensor.n_entries == 0:
-        raise InvalidData(
-            Problem("all-zero", "There is nothing to factorize", "the tensor", "no nonzero value",
-                    "Check the filters that built it, or the file it came from.")
-        )  # fmt: skip
-
-
-def check_features(known_modes: Sequence[Mode] | None, tensor: SparseTensor, method: str) -> None:
-    """Raise unless the model is fitted and the rows have its features, in its order."""
-    check_tensor(tensor)
-    if known_modes is None:
-        raise InvalidSettings(
-            Problem("not-fitted", "The model has not been fitted", method, "no factors",
-                    "Call fit first.")
-        )  # fmt: skip
-    found = [mode.labels for mode in tensor.modes[1:]]
-    wanted = [mode.labels for mode in known_modes[1:]]
-    if found != wanted:
-        raise InvalidData(
-            Problem("feature-order", "The rows' features are not those of the model",
-                    "modes after the first", f"sizes {tensor.shape[1:]}, or other names",
-                    f"Select and order the model's {[len(names) for names in wanted]} features.")
-        )  # fmt: skip
 
 
 def class_signs(labels: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:

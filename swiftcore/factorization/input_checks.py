@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
 from swiftcore.factorization.factor_update import Factors
-from swiftcore.tensor import Mode, SparseTensor
 
 
 def _whole(low: int) -> Callable[[Any], bool]:
@@ -76,21 +75,6 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
         raise InvalidSettings(problems)
 
 
-def check_tensor(tensor: Any) -> None:
-    """Raise :class:`InvalidData` unless this is a tensor that holds something."""
-    if not isinstance(tensor, SparseTensor):
-        raise InvalidData(
-            Problem("not-a-tensor", "The data must be a SparseTensor", "tensor",
-                    f"an object of type {type(tensor).__name__}",
-                    "Build one with SparseTensor.from_coordinates or a reader.")
-        )  # fmt: skip
-    if tensor.n_entries == 0:
-        raise InvalidData(
-            Problem("all-zero", "There is nothing to factorize", "the tensor", "no nonzero value",
-                    "Check the filters that built it, or the file it came from.")
-        )  # fmt: skip
-
-
 def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: int) -> Factors:
     """A start given by the caller, as float64 matrices of the right shapes."""
     wanted = [(size, rank) for size in shape]
@@ -117,33 +101,3 @@ def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: 
                     f"Give values from 0 to {LARGEST_START:g}.")
         )  # fmt: skip
     return factors
-
-
-def check_features(
-    fitted_factors: Sequence[Any] | None, known_modes: Sequence[Mode], tensor: SparseTensor
-) -> None:
-    """Raise unless the model is fitted and the rows have its features, in its order."""
-    check_tensor(tensor)
-    if fitted_factors is None:
-        raise InvalidSettings(
-            Problem("not-fitted", "The model has not been fitted", "Swift", "no factors",
-                    "Call fit first, or load a fitted model.")
-        )  # fmt: skip
-    expected = tuple(len(factor) for factor in fitted_factors[1:])
-    if tensor.shape[1:] != expected:
-        raise InvalidData(
-            Problem("feature-count", "The rows have other features than the model",
-                    "modes after the first", f"sizes {tensor.shape[1:]}",
-                    f"Build the tensor with the model's {expected} features, in its order.")
-        )  # fmt: skip
-    for position, (mode, known) in enumerate(
-        zip(tensor.modes[1:], known_modes[1:], strict=True), start=2
-    ):
-        if mode.labels != known.labels:
-            first = next(i for i, label in enumerate(mode.labels) if label != known.labels[i])
-            raise InvalidData(
-                Problem("feature-order", "The rows' features are not those of the model",
-                        f"mode {position}, index {first}",
-                        f"{mode.labels[first]!r} where the model has {known.labels[first]!r}",
-                        "Select and order the features as in the model.")
-            )  # fmt: skip

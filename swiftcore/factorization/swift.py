@@ -22,17 +22,13 @@ from swiftcore.factorization.alternation import (
 )
 from swiftcore.factorization.factor_update import Factors, with_weights_in
 from swiftcore.factorization.initialization import kl_start, random_start
-from swiftcore.factorization.input_checks import (
-    check_features,
-    check_settings,
-    check_tensor,
-    checked_factors,
-)
+from swiftcore.factorization.input_checks import check_settings, checked_factors
 from swiftcore.factorization.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
 from swiftcore.parallel import Workers
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import Mode, SparseTensor
 from swiftcore.tensor.components import dead_components
+from swiftcore.tensor.row_checks import check_features, check_tensor
 from swiftcore.transport.problem import TransportProblem, TransportSettings, describe_problem
 from swiftcore.transport.sinkhorn import Sweeper
 
@@ -212,7 +208,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray, (rows x rank)
         """
-        check_features(getattr(self, "factors_", None), getattr(self, "modes_", ()), tensor)
+        check_features(getattr(self, "modes_", None), tensor)
         if max_iterations is not None:
             check_settings({**self.get_params(), "max_iterations": max_iterations})
         if independent and costs is not None:
