@@ -15,6 +15,7 @@ from swiftcore.transport.blocks import BLOCK
 from swiftcore.transport.columns import TILE
 from swiftcore.transport.kernel import LARGEST_EXPONENT
 from swiftcore.transport.problem import TransportSettings
+from swiftcore.transport.sharp_columns import LARGEST_NEWTON
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ def estimate_memory(
         sharp = settings.sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT
         kernels += item * size * size
         block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
-        if sharp:  # the shares of the longest column, and a weighted copy
-            block = max(block, 2 * _longest_column(tensor, mode) * size * item)
+        if sharp:  # the shares of the longest column, and a weighted copy for Newton's matrix
+            longest = _longest_column(tensor, mode)
+            copies = 2 if longest <= LARGEST_NEWTON else 1
+            block = max(block, copies * longest * size * item)
     n = tensor.n_modes
     # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in
     # the tasks, sorting, and the share of its column; calibrated by ``benchmarks``.
