@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from swiftcore.cost import CostRecipe, build_costs
+from swiftcore.csv_safe import csv_safe
 from swiftcore.data.commands import build_bundle, describe
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import BuildOptions, options_from_text
@@ -229,12 +230,6 @@ def _write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
 
 def _write_text(path: Path, text: str) -> None:
     write_whole(path, text.encode("utf-8", "surrogatepass"))
-
-
-def csv_safe(text: str) -> str:
-    """Text that a spreadsheet will not take for a formula: a quote goes before it if need be."""
-    start = text.lstrip("\t\r\n \0")[:1]
-    return f"'{text}" if start and start in "=+-@\uff1d\uff0b\uff0d\uff20" else text
 
 
 def _summary(model: Swift, phenotypes: Sequence[Phenotype]) -> dict[str, object]:

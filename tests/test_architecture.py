@@ -24,9 +24,14 @@ BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
     "whole_file": set(),
     "tf_idf": set(),
     "free_memory": {"errors"},
-    "evaluation": {"factorization", "cost", "phenotypes", "data"},
+    "csv_safe": set(),
+    "classifiers": set(),
+    "method_names": set(),
+    "evaluation": {"cost", "phenotypes", "data", "parallel", "method_names"},
 }
-FOR_ALL = {"errors", "factorizer", "free_memory", "progress", "tensor", "tf_idf", "whole_file"}
+FOR_ALL = {
+    "csv_safe", "errors", "factorizer", "free_memory", "progress", "tensor", "tf_idf", "whole_file",
+}  # fmt: skip
 LEAVES = {
     "errors": set(), "progress": set(), "tensor": {"errors"}, "parallel": set(),
     "tf_idf": set(), "whole_file": set(), "free_memory": {"errors"},

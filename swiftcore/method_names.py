@@ -1,0 +1,28 @@
+"""Names of the methods that can be compared; light enough for any page to import."""
+
+from __future__ import annotations
+
+METHOD_TITLES = {
+    "swift": "SWIFT",
+    "cp_als": "CP-ALS",
+    "cp_nmu": "CP-NMU",
+    "supervised_cp": "Supervised CP",
+    "similarity_cp": "Similarity-based CP",
+    "cp_continuous": "CP-Continuous",
+    "cp_binary": "CP-Binary",
+    "cp_apr": "CP-APR",
+    "direct_wasserstein": "Direct Wasserstein TF",
+    "lasso_indicators": "Lasso on indicators",
+    "forest_indicators": "Random forest on indicators",
+    "mlp_indicators": "MLP on indicators",
+    "knn_indicators": "k-nearest neighbours on indicators",
+    "lasso_unfolded": "Lasso on the unfolded tensor",
+    "forest_unfolded": "Random forest on the unfolded tensor",
+    "mlp_unfolded": "MLP on the unfolded tensor",
+    "knn_unfolded": "k-nearest neighbours on the unfolded tensor",
+}
+
+METHOD_KINDS = {
+    key: "classifier" if key.endswith(("_indicators", "_unfolded")) else "factorization"
+    for key in METHOD_TITLES
+}
