@@ -1,1 +1,1 @@
-"""The browser dashboard (to come); numbers come from ``swiftcore``."""
+"""The browser dashboard: screens over stored results; numbers come from ``swiftcore``."""

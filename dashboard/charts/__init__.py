@@ -1,0 +1,1 @@
+"""Plain functions from results to plotly figures; no Streamlit here."""

@@ -1,0 +1,98 @@
+"""Colours, texts and sizes that all charts share."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dashboard.as_typed import clipped, visible
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# Okabe-Ito, told apart by all common kinds of colour vision. Roles are fixed: the first
+# feature mode (diagnoses) is vermillion, the second (medications) blue.
+VERMILLION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+ORANGE, SKY, YELLOW, BLACK, GREY = "#E69F00", "#56B4E9", "#F0E442", "#000000", "#6B7280"
+SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY, "#8C510A", "#5E3C99")
+MODE_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE)
+TOWARDS, AWAY = VERMILLION, BLUE  # links with the outcome; the side and a word say it too
+HEAT = "Cividis"
+DIVERGING = ((0.0, BLUE), (0.5, "#F7F7F7"), (1.0, VERMILLION))
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MARKERS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "pentagon")
+INK, FAINT = "#1F2933", "#E5E7EB"
+FONT = "Source Sans, Source Sans Pro, Helvetica, Arial, sans-serif"
+
+
+def mode_colour(axis: int) -> str:
+    """The colour of a feature mode; axis 1 is the first mode after the rows."""
+    return MODE_COLOURS[(axis - 1) % len(MODE_COLOURS)]
+
+
+def safe(text: object, longest: int = 60) -> str:
+    """User text for a plot: visible, clipped, and nothing in it is markup."""
+    return html.escape(clipped(text, longest), quote=False)
+
+
+def wrapped(text: object, width: int = 26, lines: int = 2) -> str:
+    """User text broken over a few lines, for the label of a bar."""
+    pieces = textwrap.wrap(clipped(text, width * lines + 20), width, break_long_words=True)
+    if len(pieces) > lines:
+        pieces = [*pieces[: lines - 1], f"{pieces[lines - 1][: width - 1]}\u2026"]
+    return "<br>".join(html.escape(piece, quote=False) for piece in pieces)
+
+
+def hover(text: object, width: int = 60, lines: int = 12) -> str:
+    """User text in full (up to a dozen lines) for the box beside the pointer."""
+    pieces = textwrap.wrap(visible(str(text)[: width * lines + 1]), width, break_long_words=True)
+    shown = [*pieces[:lines], "\u2026"] if len(pieces) > lines else pieces
+    return "<br>".join(html.escape(piece, quote=False) for piece in shown)
+
+
+def bars_height(bars: int, each: int = 34) -> int:
+    """Pixels for a chart of horizontal bars: as high as it has bars."""
+    return 70 + each * max(1, bars)
+
+
+def grid_height(rows: int, each: int = 26, least: int = 260, most: int = 900) -> int:
+    """Pixels for a heatmap with so many rows."""
+    return max(least, min(most, 140 + each * rows))
+
+
+def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool = False) -> Figure:
+    """Give a figure the common look: one font, quiet grid, titles of the axes."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 16, "t": 36 if legend else 16, "b": 8},
+        font={"family": FONT, "size": 13, "color": INK},
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        showlegend=legend,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        hoverlabel={"bgcolor": "white", "font": {"color": INK}, "align": "left"},
+        bargap=0.25,
+    )
+    figure.update_xaxes(
+        title=x or None, automargin=True, gridcolor=FAINT, zerolinecolor=GREY, tickcolor=FAINT
+    )
+    figure.update_yaxes(
+        title=y or None, automargin=True, gridcolor=FAINT, zerolinecolor=GREY, tickcolor=FAINT
+    )
+    return figure
+
+
+def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figure:
+    """Label horizontal bars drawn at y = 0, 1, 2 ... from the top.
+
+    Positions are numbers because two clipped names may be alike.
+    """
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[wrapped(name, width) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    return figure

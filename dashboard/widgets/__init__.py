@@ -1,0 +1,1 @@
+"""Streamlit parts that more than one screen uses."""

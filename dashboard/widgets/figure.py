@@ -1,0 +1,37 @@
+"""A chart with its words, its numbers and its file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.widgets.tables import download_csv, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from plotly.graph_objects import Figure
+
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+def show_figure(figure: Figure, alt: str, table: pd.DataFrame, name: str) -> None:
+    """Draw a figure, with the same numbers as a table and as a file below it.
+
+    Parameters
+    ----------
+    figure : Figure
+    alt : str
+        What a person who cannot see the chart should know.
+    table : DataFrame
+        The numbers behind it; user text may stand in it as it is.
+    name : str
+        Of the file; also the key of the widgets, so one per chart on a page.
+    """
+    config = CONFIG | {"toImageButtonOptions": {"format": "svg", "filename": name}}
+    st.plotly_chart(figure, config=config, alt=alt, theme=None, key=f"figure.{name}")
+    numbers = st.expander("Numbers and download", key=f"numbers.{name}", on_change="rerun")
+    if numbers.open:
+        with numbers:
+            show_table(table, alt=f"Numbers: {alt}")
+            download_csv(table, name)

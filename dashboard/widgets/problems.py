@@ -1,0 +1,21 @@
+"""What went wrong, in words a person can act on; never a traceback."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.widgets.text import plain
+from swiftcore.errors import SwiftError
+
+MOST = 20
+
+
+def show_problems(error: SwiftError) -> None:
+    """Every problem of a refusal: what, where, what was found, what to do."""
+    for problem in error.problems[:MOST]:
+        found = f" Found: {plain(problem.found, 300)}." if problem.found else ""
+        where = f" ({plain(problem.where, 200)})" if problem.where else ""
+        st.error(f"**{plain(problem.what, 300)}**{where}.{found} {plain(problem.cure, 300)}")
+    more = len(error.problems) - MOST
+    if more > 0:
+        st.error(f"And {more} more problems.")

@@ -1,0 +1,50 @@
+"""Tables on the screen and as files that no spreadsheet takes for a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.as_typed import clipped
+from swiftcore.csv_safe import csv_safe
+
+LONGEST_CELL = 200
+TALLEST = 420
+
+
+def show_table(table: pd.DataFrame, alt: str, **options: Any) -> Any:
+    """A table whose texts are shown as typed; options go to ``st.dataframe``."""
+    options.setdefault("hide_index", True)
+    options.setdefault("height", min(TALLEST, 38 + 35 * max(1, len(table))))
+    return st.dataframe(shown(table), alt=alt, **options)
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with clipped, visible texts in cells and headings."""
+    cells = {
+        column: [clipped(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in values]
+        for column, values in table.items()
+        if not pd.api.types.is_numeric_dtype(values)
+    }
+    named = {column: clipped(column) for column in table if isinstance(column, str)}
+    return table.assign(**cells).rename(columns=named)
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """The whole table as CSV; text that looks like a formula gets a quote before it."""
+    safe = table.apply(
+        lambda values: values.map(lambda cell: csv_safe(cell) if isinstance(cell, str) else cell)
+    )
+    safe.columns = [csv_safe(str(column)) for column in table]
+    text = safe.to_csv(index=False, lineterminator="\n")
+    return text.encode("utf-8", "surrogatepass")
+
+
+def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
+    """A button that writes the file only when it is pressed."""
+    st.download_button(
+        label, lambda: csv_bytes(table), file_name=f"{name}.csv", mime="text/csv",
+        key=f"csv.{name}", on_click="ignore",
+    )  # fmt: skip

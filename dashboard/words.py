@@ -1,0 +1,82 @@
+"""Two wordings of the same screen: one for clinicians, one for data scientists."""
+
+from __future__ import annotations
+
+WORDINGS = {"clinician": "Clinician", "scientist": "Data scientist"}
+NOT_A_CAUSE = "A link is not a cause."
+NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
+
+# One line per idea: what a clinician reads, what a data scientist reads.
+_PAIRS: dict[str, tuple[str, str]] = {
+    "rank": ("Number of phenotypes", "Rank R"),
+    "weight": ("Strength", "Factor weight"),
+    "weight_help": (
+        "How much of the phenotype this feature makes up.",
+        "Column-normalised factor entry: the feature's share of the component's mass.",
+    ),
+    "lift": ("How special to it", "Lift"),
+    "share": ("Share of the data", "Share of mass"),
+    "share_help": (
+        "How much of everything recorded this phenotype explains.",
+        "Mass of the component divided by the mass of the model.",
+    ),
+    "link": ("Link to the outcome", "Lasso coefficient"),
+    "towards": ("towards", "+"),
+    "away": ("away", "-"),
+    "no_link": ("none", "0"),
+    "cost": ("How similar two features are", "Cosine cost"),
+    "objective": ("Fit error", "Objective"),
+    "noise": ("Share of false entries", "Noise level p"),
+    "stability": ("Found again", "Stability"),
+    "stability_help": (
+        "In how many repeated runs the same phenotype came up again.",
+        "Share of refits (seeds and folds) with a matched component above the cosine threshold.",
+    ),
+    "membership": ("Strength in this row", "Membership"),
+    "similarity": ("Alikeness", "Cosine"),
+    "relevance": ("Which features come first", "Relevance weight (lambda)"),
+    "relevance_help": (
+        "Left: features that are special to this phenotype. Right: features that are frequent "
+        "in it.",
+        "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
+    ),
+    "run": ("Result", "Run"),
+    "iterations": ("Rounds", "Iterations"),
+    "sharpness": ("Strictness", "Sharpness (rho)"),
+    "marginal_weight": ("Weight of the fit to the data", "Marginal weight (lambda)"),
+    "seed": ("Starting number", "Seed"),
+    "not_converged": (
+        "The computation stopped before it had settled: read this result with care.",
+        "Not converged: the iteration limit was reached before the tolerance.",
+    ),
+}
+
+WORDS: dict[str, dict[str, str]] = {
+    "clinician": {key: pair[0] for key, pair in _PAIRS.items()},
+    "scientist": {key: pair[1] for key, pair in _PAIRS.items()},
+}
+
+
+def say(key: str, wording: str) -> str:
+    """The words for an idea in one of the two wordings."""
+    return WORDS[wording][key]
+
+
+def plural(noun: str) -> str:
+    """More than one of a thing: patients, diagnoses, categories."""
+    if noun.endswith("is"):
+        return f"{noun[:-2]}es"
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def count_of(number: int | str, noun: str) -> str:
+    """'1 patient', '12 patients', '<11 patients'."""
+    shown = f"{number:,}" if isinstance(number, int) else number
+    return f"{shown} {noun if number == 1 else plural(noun)}"
