@@ -10,6 +10,9 @@ and multiplies ``vec(A_n)`` by ``B'(d / (B vec(A_n))) / B'1``. The stacked ``B'1
 term, so this form of the paper's own update contains the 1 / N that the printed short form
 lost. In A3_long_format the second block prints a row of I_2 ones; the sizes need I_3.
 
+Transport is that of the baseline in swiftcore, which makes the same matrices B_i for any number
+of modes at once; here they are multiplied out as the appendix writes them.
+
 Unfoldings are the paper's: columns in Fortran order, vec() stacks columns.
 """
 
@@ -23,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from benchmarks.paper_dense import PAPER_SWEEPS, raised
+from benchmarks.paper_dense import PAPER_SWEEPS
+from swiftcore.baselines.direct_wasserstein import dense_scalings, relaxation
 from swiftcore.errors import InvalidData, NotEnoughMemory, Problem
 from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]
-FLOOR = 1e-200  # below any mass that counts; keeps the scalings of zero columns finite
 
 
 def estimate_memory(shape: Sequence[int], rank: int) -> int:
@@ -67,15 +70,17 @@ def fit_direct_wasserstein(
     _check(tensor, factors[0].shape[1], memory_budget)
     dense = tensor.to_dense()
     kernels = [np.exp(-sharpness * cost - 1.0) for cost in costs]
-    phi = marginal_weight * sharpness / (marginal_weight * sharpness + 1.0)
+    phi = relaxation(sharpness, marginal_weight)
     seconds = []
     for _ in range(iterations):
         started = time.perf_counter()
         model = np.einsum("ir,jr,kr->ijk", *factors, optimize=True)
-        deltas = [
-            _delta(_unfolded(model, mode), _unfolded(dense, mode), kernel, phi, sweeps)
-            for mode, kernel in enumerate(kernels)
-        ]
+        deltas = []
+        for mode, kernel in enumerate(kernels):
+            u, v = dense_scalings(
+                _unfolded(model, mode), _unfolded(dense, mode), kernel, phi, sweeps
+            )
+            deltas.append(u * (kernel @ v))
         for mode in range(3):
             factors[mode] = _updated(factors, deltas, mode)
         seconds.append(time.perf_counter() - started)
@@ -100,24 +105,6 @@ def _check(tensor: SparseTensor, rank: int, memory_budget: int) -> None:
 
 def _unfolded(dense: Array, mode: int) -> Array:
     return np.moveaxis(dense, mode, 0).reshape(dense.shape[mode], -1, order="F")
-
-
-def _delta(xhat: Array, x: Array, kernel: Array, phi: float, sweeps: int) -> Array:
-    """Delta of all columns after cold sweeps; for a zero column v, and so Delta, is 0."""
-    xhat, x = raised(np.maximum(xhat, FLOOR), phi), x**phi
-    u = np.full(x.shape, 1.0 / len(x))
-    v = np.empty_like(x)
-
-    def scale(side: Array, transported: Array) -> None:
-        np.maximum(transported, FLOOR, out=transported)
-        np.multiply(side, raised(transported, -phi), out=transported)
-
-    for _ in range(sweeps):
-        scale(x, np.matmul(kernel.T, u, out=v))
-        scale(xhat, np.matmul(kernel, v, out=u))
-    scale(x, np.matmul(kernel.T, u, out=v))
-    u *= np.matmul(kernel, v, out=xhat)
-    return u
 
 
 def _updated(factors: Sequence[Array], deltas: Sequence[Array], mode: int) -> Array:

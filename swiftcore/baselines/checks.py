@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory, Problem
 from swiftcore.free_memory import GIGABYTE, SPARE, available_memory
 
-LEAST_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1}
+LEAST_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1, "sweeps": 1}
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
             fits, wanted = _whole(value, least), f"a whole number of {least} or more"
         elif name == "growth":
             fits, wanted = _amount(value) and value >= 1, "a finite number of 1 or more"
-        elif name == "floor":
+        elif name in ("floor", "sharpness", "marginal_weight"):
             fits, wanted = _amount(value) and value > 0, "a finite number above 0"
         else:
             fits, wanted = _amount(value), "a finite number of 0 or more"

@@ -18,6 +18,7 @@ from swiftcore.baselines import (
     CpBinary,
     CpContinuous,
     CpNmu,
+    DirectWasserstein,
     SimilarityCp,
     SupervisedCp,
 )
@@ -79,9 +80,9 @@ class Case:
     tensor: SparseTensor = TENSOR
     new: SparseTensor = NEW
 
-    def fitted(self, **settings: Any) -> Any:
+    def fitted(self, costs: Sequence[Any] = COSTS, **settings: Any) -> Any:
         model = self.method(RANK, **{"random_state": 0, **self.settings, **settings})
-        return model.fit(self.tensor, COSTS, labels=LABELS)
+        return model.fit(self.tensor, costs, labels=LABELS)
 
 
 STILL = {"growth": 1.0}  # weights that grow for ever never come to rest
@@ -94,6 +95,7 @@ CASES = {
     "Supervised CP": Case(SupervisedCp, STILL),
     "CP-Binary": Case(CpBinary),
     "CP-Continuous": Case(CpContinuous, tensor=FULL, new=NEW_FULL),  # no empty cells: see its notes
+    "Direct Wasserstein": Case(DirectWasserstein, {"tolerance": 1e-6, "max_iterations": 120}),
 }
 EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
@@ -120,7 +122,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(case: Case
 
 @EVERY
 def test_training_rows_are_projected_to_where_the_fit_left_them(case: Case) -> None:
-    model = case.fitted(tolerance=1e-10, max_iterations=1000, **case.still)
+    model = case.fitted(**{"tolerance": 1e-10, "max_iterations": 1000, **case.still})
     back = model.transform(case.tensor)
     assert np.abs(back - model.memberships_).max() <= 0.02 * np.abs(model.memberships_).max()
 
@@ -149,7 +151,7 @@ def test_nonnegative_factors_and_feature_columns_that_sum_to_one(case: Case) -> 
 
 @EVERY
 def test_the_loss_never_rises_where_that_is_promised(case: Case) -> None:
-    model = case.fitted(tolerance=0.0, max_iterations=60, **case.still)
+    model = case.fitted(**{**case.still, "tolerance": 0.0, "max_iterations": 60})
     losses = np.array([progress.objective for progress in model.history_])
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
     if model.loss_never_rises:
@@ -233,7 +235,8 @@ BASELINES = {name: case for name, case in CASES.items() if name != "Swift"}
 
 @pytest.mark.parametrize("case", BASELINES.values(), ids=BASELINES.keys())
 def test_a_row_is_projected_by_itself(case: Case) -> None:
-    model = case.fitted()
+    """Where mass may move between rows, as in SWIFT, that is: when the fit had no row cost."""
+    model = case.fitted(costs=[None, *COSTS[1:]])
     batch = model.transform(case.new)
     for row in (0, 7, 14):
         alone = model.transform(case.new.select(0, [row]))
@@ -254,7 +257,7 @@ def test_matrices_and_tensors_of_four_modes(case: Case, n_modes: int) -> None:
     shape = (9, 6, 5, 4)[:n_modes]
     places = np.argwhere(rng.random(shape) < 0.4)
     tensor = SparseTensor.from_coordinates(places, rng.integers(1, 5, len(places)), shape)
-    model = case.method(2, random_state=0, max_iterations=20, **case.still)
+    model = case.method(2, **{"random_state": 0, **case.still, "max_iterations": 20})
     model.fit(tensor, build_costs(tensor, reference=tensor), labels=np.arange(9) % 2)
     assert model.history_[-1].objective < model.history_[0].objective
     assert model.transform(tensor).shape == (9, 2)
