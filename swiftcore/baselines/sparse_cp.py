@@ -122,14 +122,15 @@ def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power:
                 row = tops[other] + places[entry, other]
                 for r in range(rank):
                     product[r] *= stacked[row, r]
-        weight = values[entry]
+        model = 1.0
         if power > 0:
             model = offset
             for r in range(rank):
                 model += product[r] * stacked[tops[mode] + places[entry, mode], r]
-            weight = weight / model**power if model > 0.0 else 0.0
-        for r in range(rank):
-            out[places[entry, mode], r] += weight * product[r]
+        if model > 0.0:
+            for r in range(rank):
+                part = values[entry] * (product[r] / model)  # 1 / model may be infinite
+                out[places[entry, mode], r] += part / model if power == 2 else part
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

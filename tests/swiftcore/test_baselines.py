@@ -147,6 +147,22 @@ def test_cp_apr_loss_is_the_divergence_and_leaves_it_at_rest() -> None:
     assert kl_divergence(TENSOR, [0 * START[0], *START[1:]]) == np.inf
 
 
+def test_cp_apr_projects_a_row_whose_features_have_next_to_no_weight() -> None:
+    """1 / 1e-315 is infinite, and infinity times a weight of 0 is no number."""
+    model = CpApr(2, random_state=0, max_iterations=3).fit(TENSOR)
+    first, second = np.zeros((SHAPE[1], 2)), np.zeros((SHAPE[2], 2))
+    first[:3, 0], first[3, 1] = [1, 1e-160, 1e-170], 1
+    second[:3, 0], second[3, 1] = [1, 1e-155, 1e-170], 1
+    model.factors_[1:] = [first, second]
+    places = [[0, 1, 1], [1, 2, 2], [2, 3, 3], [3, 3, 0], [3, 0, 0]]
+    rows = SparseTensor.from_coordinates(places, [1, 2, 3, 4, 5], (4, *SHAPE[1:]))
+    memberships = model.transform(rows)
+    assert np.isfinite(memberships).all()
+    np.testing.assert_allclose(memberships[0], [1, 0])  # faint, but the only one
+    np.testing.assert_array_equal(memberships[1], 0)  # 1e-340: no model at all
+    np.testing.assert_allclose(memberships[2:], [[0, 3], [5, 0]])
+
+
 def test_cp_apr_lifts_entries_that_are_stuck_at_zero() -> None:
     truth = CpApr(RANK, random_state=0, tolerance=1e-8, max_iterations=500).fit(TENSOR)
     stuck = [factor.copy() for factor in truth.factors_]

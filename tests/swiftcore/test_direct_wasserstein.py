@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reference.dense_swift import objective, reconstruct, sequential_step
+from reference.known_problems import random_problem
 
 from swiftcore.baselines import DirectWasserstein
 from swiftcore.baselines.direct_wasserstein import (
@@ -17,8 +19,6 @@ from swiftcore.baselines.direct_wasserstein import (
 from swiftcore.cost import build_costs
 from swiftcore.errors import InvalidCost, InvalidSettings, NotEnoughMemory
 from swiftcore.tensor import SparseTensor
-from tests.reference.dense_swift import objective, reconstruct, sequential_step
-from tests.reference.known_problems import random_problem
 
 SHAPES = [(9, 7), (8, 6, 5), (4, 4, 3, 3)]
 
