@@ -1,0 +1,135 @@
+"""Charts of the Prediction page: links to the outcome, differences, curves, confusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.charts import style
+from dashboard.verdicts import title
+
+
+def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Figure:
+    """One bar per phenotype, to the right when it points towards the outcome.
+
+    Parameters
+    ----------
+    links : DataFrame
+        phenotype, weight, low, high, same_sign of one class.
+    names : mapping
+        Phenotype id to the name shown beside it.
+    axis : str
+        What the weight is called.
+    """
+    order = links.sort_values("weight", ascending=False, ignore_index=True)
+    weight, low, high = (order[name].to_numpy(float) for name in ("weight", "low", "high"))
+    arrows = np.where(weight > 0, "▶", np.where(weight < 0, "◀", "·"))
+    labels = phenotype_labels(order["phenotype"], names)
+    hints = [
+        f"{style.hover(label)}<br>{arrow} {value:.3f} (folds {least:.3f} to {most:.3f})<br>"
+        f"same direction in {share:.0%} of the folds"
+        for label, arrow, value, least, most, share in zip(
+            labels, arrows, weight, low, high, order["same_sign"], strict=True)
+    ]  # fmt: skip
+    figure = go.Figure(
+        go.Bar(
+            x=weight, y=np.arange(len(order)), orientation="h",
+            marker_color=np.where(weight >= 0, style.TOWARDS, style.AWAY),
+            error_x={"type": "data", "symmetric": False, "array": np.maximum(high - weight, 0),
+                     "arrayminus": np.maximum(weight - low, 0), "color": style.INK,
+                     "thickness": 1, "width": 4},
+            hovertext=hints, hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.add_vline(x=0, line_width=1, line_color=style.INK)
+    style.dress(figure, height=style.bars_height(len(order)), x=f"◀ away · {axis} · towards ▶")
+    reach = float(np.max(np.abs(np.concatenate([weight, low, high, [1e-9]])))) * 1.1
+    figure.update_xaxes(range=[-reach, reach])
+    return style.name_bars(figure, labels)
+
+
+def phenotype_labels(phenotypes: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """Id and name, as a person refers to a phenotype."""
+    return [f"{phenotype} {names.get(phenotype, '')}".strip() for phenotype in phenotypes]
+
+
+def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
+    """SWIFT minus each other method, with its interval; right of zero SWIFT is ahead."""
+    order = comparison.sort_values("difference", ascending=False, ignore_index=True)
+    difference = order["difference"].to_numpy(float)
+    clear = order["clear"].to_numpy(bool)
+    figure = go.Figure(
+        go.Scatter(
+            x=difference, y=np.arange(len(order)), mode="markers",
+            marker={"size": 11, "color": style.BLUE, "line": {"width": 2, "color": style.BLUE},
+                    "symbol": np.where(clear, "circle", "circle-open").tolist()},
+            error_x={"type": "data", "symmetric": False, "color": style.INK, "thickness": 1.5,
+                     "array": order["high"] - difference, "arrayminus": difference - order["low"]},
+            hovertext=[title(method) for method in order["method"]],
+            hovertemplate="%{hovertext}<br>%{x:+.3f}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.add_vline(x=0, line_width=1, line_dash="dash", line_color=style.INK)
+    style.dress(figure, height=style.bars_height(len(order)),
+                x=f"◀ SWIFT behind · difference in {metric} · SWIFT ahead ▶")  # fmt: skip
+    return style.name_bars(figure, [title(method) for method in order["method"]])
+
+
+def precision_recall(curves: pd.DataFrame, chance: float) -> go.Figure:
+    """Precision against recall: every fold thin, their mean thick, guessing as a dashed line."""
+    figure = go.Figure()
+    folds = curves[curves["fold"] >= 0]
+    for number, (_, one) in enumerate(folds.groupby("fold")):
+        figure.add_scatter(
+            x=one["recall"], y=one["precision"], mode="lines", name="single folds",
+            legendgroup="folds", showlegend=number == 0, hoverinfo="skip",
+            line={"width": 1, "color": style.GREY},
+        )  # fmt: skip
+    mean = curves[curves["fold"] == -1]
+    figure.add_scatter(
+        x=mean["recall"], y=mean["precision"], mode="lines", name="mean of the folds",
+        line={"width": 4, "color": style.BLUE},
+        hovertemplate="recall %{x:.2f}<br>precision %{y:.2f}<extra></extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[0, 1], y=[chance, chance], mode="lines", name=f"guessing ({chance:.2f})",
+        line={"width": 2, "dash": "dash", "color": style.INK}, hoverinfo="skip",
+    )  # fmt: skip
+    style.dress(figure, height=440, legend=True, x="Recall: share of the cases that are found",
+                y="Precision: share of alarms that are right")  # fmt: skip
+    figure.update_xaxes(range=[0, 1])
+    figure.update_yaxes(range=[0, 1.02])
+    return figure
+
+
+def confusion(table: pd.DataFrame, classes: Sequence[str]) -> go.Figure:
+    """Which class was taken for which: rows are the truth, each adds up to 100 %."""
+    counts = confusion_counts(table, classes)
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0).to_numpy()
+    places = np.arange(len(classes))
+    hints = [
+        [f"truth {style.hover(truth)}<br>predicted {style.hover(guess)}<br>{share:.0%}"
+         for guess, share in zip(classes, row, strict=True)]
+        for truth, row in zip(classes, shares, strict=True)
+    ]  # fmt: skip
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares, x=places, y=places, zmin=0, zmax=1, colorscale=style.HEAT,
+            texttemplate="%{z:.0%}", colorbar={"title": "share", "tickformat": ".0%"},
+            hovertext=hints, hovertemplate="%{hovertext}<extra></extra>", xgap=1, ygap=1,
+        )
+    )  # fmt: skip
+    style.dress(figure, height=style.grid_height(len(classes), 44), x="Predicted", y="Truth")
+    labels = [style.wrapped(name, 16) for name in classes]
+    figure.update_xaxes(tickvals=places, ticktext=labels, side="top", showgrid=False)
+    figure.update_yaxes(tickvals=places, ticktext=labels, showgrid=False, autorange="reversed")
+    return figure
+
+
+def confusion_counts(table: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    """Counts with the truth in rows and the prediction in columns, in the order of classes."""
+    counts = table.pivot_table(index="truth", columns="predicted", values="count", aggfunc="sum")
+    return counts.reindex(index=list(classes), columns=list(classes)).fillna(0.0)

@@ -1,0 +1,146 @@
+"""Files a person hands over: kept privately under safe names until they are read.
+
+The name of a file is a label and nothing else: it never chooses a folder. Files on the server
+are read only below the root that was configured, after every link has been followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from swiftcore.errors import InvalidData, Problem
+
+ROOT_SETTING = "SWIFT_DATA_ROOT"
+MOST_KEPT = 6
+LONGEST_KEPT = 24 * 3600.0
+MOST_LISTED = 400
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+
+
+def safe_name(name: str) -> str:
+    """A file name of plain letters, digits, dots and dashes that can do no harm."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", last)[-80:].lstrip("._-")
+    return f"file_{plain}" if not plain or _DEVICES.match(plain) else plain
+
+
+def keep(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
+    """Write files into a private folder named by their content; the path to read.
+
+    The same files give the same path and are not written again. Folders of earlier uploads
+    are removed when there are too many or they are a day old.
+    """
+    digest = hashlib.sha256()
+    for name, content in files:
+        digest.update(f"{safe_name(name)}\0{len(content)}\0".encode())
+        digest.update(content)
+    folder = root / digest.hexdigest() / "upload"
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.is_dir():
+        draft = Path(tempfile.mkdtemp(dir=root, prefix="draft-"))
+        (draft / "upload").mkdir(mode=0o700)
+        for name, content in files:
+            _write_private(_free_name(draft / "upload", safe_name(name)), content)
+        try:
+            os.rename(draft, folder.parent)
+        except OSError:  # another tab kept the same files at the same moment
+            shutil.rmtree(draft, ignore_errors=True)
+    os.utime(folder.parent)
+    _drop_old(root, folder.parent)
+    names = sorted(folder.iterdir())
+    return names[0] if len(names) == 1 else folder
+
+
+def forget(path: Path, root: Path) -> None:
+    """Remove the upload that a path of :func:`keep` belongs to."""
+    top = path.resolve().relative_to(root.resolve()).parts[0]
+    shutil.rmtree(root / top, ignore_errors=True)
+
+
+def _write_private(path: Path, content: bytes | memoryview) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    number = 1
+    while (folder / name).exists():
+        number += 1
+        name = f"{number}_{name.split('_', 1)[-1] if number > 2 else name}"
+    return folder / name
+
+
+def _drop_old(root: Path, current: Path) -> None:
+    ages = sorted(((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()),
+                  reverse=True)  # fmt: skip
+    for place, (made, folder) in enumerate(ages):
+        old = place >= MOST_KEPT or time.time() - made > LONGEST_KEPT
+        if old and folder != current:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def server_root() -> Path | None:
+    """The folder on the server whose files may be read; None when none is configured."""
+    named = os.environ.get(ROOT_SETTING, "").strip()
+    root = Path(named).resolve() if named else None
+    return root if root and root.is_dir() else None
+
+
+def on_server(root: Path) -> list[str]:
+    """Folders and files below the root, at most three levels deep, to choose from."""
+    found: list[str] = []
+    for path in _walk(root, 3):
+        found.append(path.relative_to(root).as_posix())
+        if len(found) >= MOST_LISTED:
+            break
+    return found
+
+
+def _walk(folder: Path, depth: int) -> Iterator[Path]:
+    inner = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+    for path in inner:
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            yield path
+            if depth > 1 and os.access(path, os.R_OK | os.X_OK):
+                yield from _walk(path, depth - 1)
+        elif path.is_file():
+            yield path
+
+
+def inside(root: Path, typed: str) -> Path:
+    """The file or folder that a typed path means, if it lies below the root.
+
+    Raises
+    ------
+    InvalidData
+        When it leads outside, holds links that do, or is no regular file or folder.
+    """
+    try:
+        path = (root / typed).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        raise _refused("path-missing", "There is no such file or folder", "nothing",
+                       "Choose one from the list.") from None  # fmt: skip
+    if not path.is_relative_to(root) or path == root:
+        raise _refused("path-outside", "This path leads out of the data folder", "another place",
+                       "Choose a file or folder inside it.")  # fmt: skip
+    for one in [path, *(path.rglob("*") if path.is_dir() else ())]:
+        kind = one.lstat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise _refused("path-not-plain", "Only plain files and folders are read",
+                           "a link, a pipe or a device", "Copy the data themselves here.")  # fmt: skip
+    return path
+
+
+def _refused(code: str, what: str, found: str, cure: str) -> InvalidData:
+    return InvalidData(Problem(code, what, "the data folder of the server", found, cure))
