@@ -1,0 +1,1 @@
+"""Stored data sets, runs and reviews, and the processes that compute them; no screen."""

@@ -1,0 +1,75 @@
+"""What is noted beside every result: the request, when, how long, by which version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dashboard.runs import results
+from dashboard.runs.cards import RunCard, RunState
+from dashboard.runs.request import ALGORITHM_VERSION, EXPERIMENTS, Request
+from swiftcore import __version__
+from swiftcore.errors import InvalidData, Problem
+
+RUN = "run.json"
+DAMAGED = "The stored result was changed after it was written. Compute it again."
+
+
+def facts(request: Request, created: float, ended: float, seconds: float) -> dict[str, Any]:
+    """The content of ``run.json``."""
+    return {"request": request.plain(), "created": created, "ended": ended, "seconds": seconds,
+            "algorithm": ALGORITHM_VERSION, "version": __version__}  # fmt: skip
+
+
+def read_facts(content: bytes) -> tuple[Request, dict[str, Any]]:
+    """Request and facts from ``run.json``; raises InvalidData if it is none."""
+    try:
+        plain = json.loads(content)
+        times = {name: float(plain[name]) for name in ("created", "ended", "seconds")}
+        return Request.from_plain(plain["request"]), {**times, "algorithm": plain["algorithm"]}
+    except (LookupError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidData):
+            raise
+        raise InvalidData(
+            Problem("run-file", "The notes of a run cannot be read", RUN,
+                    f"{type(error).__name__}: {error}", "Compute it again.")
+        ) from error  # fmt: skip
+
+
+def done_card(folder: Path, *, damaged: bool) -> RunCard:
+    """The card of a finished run; of a damaged one, as much as can still be read."""
+    try:
+        request, times = read_facts((folder / RUN).read_bytes())
+    except (OSError, InvalidData):
+        request, times, damaged = Request("fit", ""), {}, True
+    return RunCard(
+        folder.name, request.kind, request.dataset, request, RunState.DONE,
+        times.get("created", 0.0), times.get("ended"), times.get("seconds", 0.0), request.title,
+        None, DAMAGED if damaged else RunState.DONE.value, damaged,
+    )  # fmt: skip
+
+
+def check_bundle(files: Mapping[str, bytes]) -> Request:
+    """The request of a run from elsewhere, once its result can be read.
+
+    Raises
+    ------
+    InvalidData
+        If parts are missing, do not fit, or come from another version of the algorithm.
+    """
+    request, about = read_facts(files.get(RUN, b""))
+    if about["algorithm"] != ALGORITHM_VERSION:
+        raise InvalidData(
+            Problem("bundle-version", "The run was made by another version of the algorithm",
+                    "the run bundle", f"version {str(about['algorithm'])[:20]!r}",
+                    "Compute it again with this version.")
+        )  # fmt: skip
+    if request.kind == "fit":
+        results.read_fit(files, request.settings)
+    elif request.kind in EXPERIMENTS:
+        results.read_experiment(files)
+    else:
+        results.read_projection(files)
+    return request

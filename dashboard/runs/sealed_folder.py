@@ -1,0 +1,153 @@
+"""Folders that are there whole or not at all, private, and sealed by the digest of every byte."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+
+SEAL = "SHA256SUMS"
+
+
+class BrokenSeal(ValueError):
+    """A byte, a file or the seal itself is not as it was written."""
+
+
+def make_private(folder: Path) -> Path:
+    """The folder, for its owner only."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """A new file for its owner only, on the disk when this returns."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def temporary_path(temporary: Path) -> Path:
+    """A name nobody else uses; it tells whose it is, so that :func:`sweep` spares the living."""
+    return temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def place_file(temporary: Path, path: Path, content: bytes) -> None:
+    """Write a file whole: readers see the old one or the new one, also after a crash."""
+    draft = temporary_path(temporary)
+    try:
+        write_private(draft, content)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def seal(folder: Path) -> None:
+    """Note the SHA-256 of every file, and of the notes; flush everything to the disk."""
+    lines = ""
+    for path in sorted(folder.iterdir()):
+        path.chmod(0o600)
+        content = path.read_bytes()
+        sync_file(path)
+        lines += f"{hashlib.sha256(content).hexdigest()}  {path.name}\n"
+    last = f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n"
+    write_private(folder / SEAL, (lines + last).encode())
+    sync_folder(folder)
+
+
+def read_sealed(folder: Path) -> dict[str, bytes]:
+    """Every file of a sealed folder; the bytes that were checked are the bytes handed out.
+
+    Raises
+    ------
+    BrokenSeal
+        If anything was changed, is missing or was added.
+    """
+    try:
+        files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    except OSError as error:
+        raise BrokenSeal(error.strerror or "a file cannot be read") from error
+    check_files(files)
+    del files[SEAL]
+    return files
+
+
+def check_files(files: Mapping[str, bytes]) -> None:
+    """Raise :class:`BrokenSeal` unless the files are those of the seal among them, unchanged."""
+    if SEAL not in files:
+        raise BrokenSeal("no seal")
+    body, _, last = files[SEAL].decode("utf-8", "replace").rstrip("\n").rpartition("\n")
+    lines = f"{body}\n" if body else ""
+    if files[SEAL] != f"{lines}{last}\n".encode():
+        raise BrokenSeal("a changed seal")
+    if last != f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}":
+        raise BrokenSeal("a changed seal")
+    noted = {name: digest for digest, _, name in
+             (line.partition("  ") for line in lines.splitlines())}  # fmt: skip
+    if set(noted) != set(files) - {SEAL}:
+        raise BrokenSeal("files missing or added")
+    for name, digest in noted.items():
+        if hashlib.sha256(files[name]).hexdigest() != digest:
+            raise BrokenSeal(f"{name} was changed")
+
+
+def publish(draft: Path, target: Path) -> bool:
+    """Seal a folder and show it under its name by one rename; False if it is already there."""
+    seal(draft)
+    try:
+        os.rename(draft, target)
+    except OSError:
+        if not target.is_dir():
+            raise
+        shutil.rmtree(draft, ignore_errors=True)
+        return False
+    sync_folder(target.parent)
+    return True
+
+
+def remove(folder: Path, temporary: Path) -> None:
+    """Take a folder away by one rename, then delete it."""
+    gone = temporary_path(temporary)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(folder, gone)
+        sync_folder(folder.parent)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def sweep(temporary: Path) -> None:
+    """Delete what processes that are gone have left behind."""
+    for path in temporary.iterdir():
+        owner = path.name.partition("-")[0]
+        if owner.isdecimal() and psutil.pid_exists(int(owner)):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def sync_file(path: Path) -> None:
+    """Flush a file that somebody else wrote."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a rename, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
