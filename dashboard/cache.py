@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.phenotype_facts import presence as presence_of
 from dashboard.runs.reviews import Reviews
 from dashboard.runs.store import Store, default_root
+from swiftcore.phenotypes import Phenotype, describe_phenotypes
 
 if TYPE_CHECKING:
-    from dashboard.runs.store import DatasetCard, FittedRun
+    from scipy import sparse
+
+    from dashboard.runs.cards import DatasetCard
+    from dashboard.runs.results import FittedRun
     from swiftcore.data.dataset import Dataset
     from swiftcore.evaluation.experiment import Experiment
 
 KEPT = 8  # results held in memory at once
+TOP = 60  # features described per phenotype and mode
 
 
 def store() -> Store:
@@ -57,6 +63,16 @@ def latest_experiment(dataset_id: str, kind: str, run: str = "") -> Experiment |
     return experiment(found.id) if found else None
 
 
+def phenotypes(run: str, frequency_weight: float = 1.0) -> list[Phenotype]:
+    """The phenotypes of a fit, the largest first, each with its top features."""
+    return _phenotypes(str(store().root), run, f"{frequency_weight:.2f}")
+
+
+def presence(dataset_id: str, axis: int) -> sparse.csr_array:
+    """Which row of a data set has which feature of a mode."""
+    return _presence(str(store().root), dataset_id, str(axis))
+
+
 @st.cache_resource(show_spinner=False)
 def _store(root: str) -> Store:
     return Store(root)
@@ -75,3 +91,16 @@ def _fit(root: str, run: str) -> FittedRun:
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
 def _experiment(root: str, run: str) -> Experiment:
     return _store(root).experiment(run)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
+    fitted = _fit(root, run)
+    return describe_phenotypes(
+        fitted.factors, fitted.modes, TOP, frequency_weight=float(frequency_weight)
+    )
+
+
+@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
+def _presence(root: str, dataset_id: str, axis: str) -> sparse.csr_array:
+    return presence_of(_dataset(root, dataset_id).tensor, int(axis))

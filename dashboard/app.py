@@ -1,0 +1,68 @@
+"""The only entry: page settings, the chain of choices, navigation, sidebar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+import streamlit as st
+
+from dashboard import cache, chain, state
+from dashboard.icon import page_icon
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.sidebar import show_sidebar
+from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
+
+TITLES = {
+    "phenotypes": "Phenotypes",
+    "review": "Review",
+    "patients": "Rows",
+    "prediction": "Prediction",
+    "robustness": "Robustness",
+    "data": "Data",
+    "runs": "Runs",
+}
+
+
+def main() -> None:
+    """Draw one screen."""
+    st.set_page_config(page_title="SWIFT Phenotyping", page_icon=page_icon(), layout="wide")
+    state.read_url()
+    notices = guarded(chain.settle) or []
+    pages = _pages()
+    state.set_pages(pages)
+    page = st.navigation(list(pages.values()), position="top")
+    state.write_url()
+    with st.sidebar:
+        guarded(show_sidebar)
+    for notice in notices:
+        st.warning(notice)
+    page.run()
+    st.caption(f"{NOT_A_CAUSE} {NOT_A_DIAGNOSIS}")
+
+
+def _pages() -> dict[str, st.Page]:
+    return {
+        name: st.Page(_view(name), title=_title(name, title), url_path=name,
+                      default=name == "phenotypes")
+        for name, title in TITLES.items()
+    }  # fmt: skip
+
+
+def _title(name: str, title: str) -> str:
+    """The page of the rows is called what the data set calls its rows."""
+    if name != "patients" or not state.current_dataset():
+        return title
+    return capital(plural(cache.card(state.current_dataset()).mode_names[0]))
+
+
+def _view(name: str) -> Callable[[], None]:
+    """A view is loaded when its page is opened: the first page must not wait for the others."""
+
+    def run() -> None:
+        guarded(import_module(f"dashboard.views.{name}").show)
+
+    return run
+
+
+main()

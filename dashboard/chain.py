@@ -1,0 +1,49 @@
+"""From what was asked for to what is there: data set, then run; a dead link is said, not hidden."""
+
+from __future__ import annotations
+
+from dashboard import cache, state
+from dashboard.runs.cards import DatasetCard, RunCard, RunState
+
+
+def settle() -> list[str]:
+    """Put the chain on things that exist; sentences for what the link named and is not there."""
+    notices: list[str] = []
+    cards = {card.id: card for card in cache.store().datasets()}
+    fits = [run for run in cache.store().runs(kind="fit") if run.state is RunState.DONE]
+    if not state.current_dataset():  # a link may name the run alone
+        owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
+        state.keep("dataset", owner)
+    if state.current_dataset() not in cards:
+        if state.current_dataset():
+            notices.append("The data set of this link is not in this store. "
+                           "Here is another one; choose yours in the sidebar.")  # fmt: skip
+        state.choose(dataset=_first_dataset(cards, fits), run="", phenotype="")
+    mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
+    if state.current_run() not in {fit.id for fit in mine}:
+        if state.current_run():
+            notices.append("The result of this link is not in this store, or is not finished. "
+                           "Here is the newest one of this data set instead.")  # fmt: skip
+        state.choose(run=_first_run(mine))
+    card = cards.get(state.current_dataset())
+    state.keep("synthetic", bool(card and card.synthetic))
+    return notices
+
+
+def finished_fits() -> list[RunCard]:
+    """The finished fits of the chosen data set, newest first."""
+    runs = cache.store().runs(dataset=state.current_dataset(), kind="fit")
+    return [run for run in runs if run.state is RunState.DONE]
+
+
+def _first_dataset(cards: dict[str, DatasetCard], fits: list[RunCard]) -> str:
+    """One's own data with the newest result; else the first sample that has one; else any."""
+    fitted = [cards[fit.dataset] for fit in fits if fit.dataset in cards and not fit.damaged]
+    own = [card for card in fitted if not card.synthetic]
+    samples = sorted(fitted, key=lambda card: (card.added, card.name))
+    return next((card.id for card in [*own, *samples, *cards.values()]), "")
+
+
+def _first_run(fits: list[RunCard]) -> str:
+    sound = [fit for fit in fits if not fit.damaged]
+    return next((fit.id for fit in [*sound, *fits]), "")

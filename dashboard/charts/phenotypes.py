@@ -1,0 +1,141 @@
+"""Charts of phenotypes: their features, all at a glance, overlap, two side by side, two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dashboard.charts import style
+
+
+def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figure:
+    """The features of one mode as horizontal bars, the most relevant on top.
+
+    Parameters
+    ----------
+    table : DataFrame
+        feature, weight, lift, rows (rows as text: small counts may be hidden).
+    """
+    details = [
+        f"{style.hover(feature)}<br>{weight:.1%} of this phenotype"
+        f"<br>{lift:.1f} times its usual share<br>{style.safe(rows)} rows behind it"
+        for feature, weight, lift, rows in zip(
+            table["feature"], table["weight"], table["lift"], table["rows"], strict=True
+        )
+    ]
+    figure = go.Figure(
+        go.Bar(
+            x=table["weight"], y=list(range(len(table))), orientation="h",
+            marker={"color": colour}, hovertext=details, hoverinfo="text",
+            text=[f"{weight:.0%}" for weight in table["weight"]], textposition="outside",
+            cliponaxis=False,
+        )
+    )  # fmt: skip
+    style.dress(figure, height=style.bars_height(len(table)), x=weight_title)
+    top = float(table["weight"].max()) if len(table) else 1.0
+    figure.update_xaxes(tickformat=".0%", range=[0, top * 1.15])
+    return style.name_bars(figure, table["feature"].tolist())
+
+
+def glance(
+    weights: NDArray[np.float64], features: Sequence[str], phenotypes: Sequence[str], title: str
+) -> go.Figure:
+    """All phenotypes of one mode in one heatmap: a column each, a row per feature."""
+    details = [
+        [f"{style.hover(feature)}<br>{style.safe(name)}: {weight:.1%}"
+         for name, weight in zip(phenotypes, row, strict=True)]
+        for feature, row in zip(features, weights, strict=True)
+    ]  # fmt: skip
+    figure = _heat(weights, phenotypes, features, details, title)
+    return style.dress(figure, height=style.grid_height(len(features), each=24, most=1400))
+
+
+def overlap(cosines: NDArray[np.float64], phenotypes: Sequence[str], title: str) -> go.Figure:
+    """How alike any two phenotypes are."""
+    details = [
+        [f"{style.safe(one)} and {style.safe(other)}: {cosine:.2f}"
+         for other, cosine in zip(phenotypes, row, strict=True)]
+        for one, row in zip(phenotypes, cosines, strict=True)
+    ]  # fmt: skip
+    figure = _heat(cosines, phenotypes, phenotypes, details, title, highest=1.0)
+    return style.dress(figure, height=style.grid_height(len(phenotypes), each=30))
+
+
+def _heat(
+    values: NDArray[np.float64],
+    across: Sequence[str],
+    down: Sequence[str],
+    details: list[list[str]],
+    title: str,
+    highest: float | None = None,
+) -> go.Figure:
+    figure = go.Figure(
+        go.Heatmap(
+            z=values, colorscale=style.HEAT, zmin=0, zmax=highest, hovertext=details,
+            hoverinfo="text", xgap=1, ygap=1,
+            colorbar={"title": {"text": title, "side": "right"}, "thickness": 12},
+        )
+    )  # fmt: skip
+    figure.update_xaxes(
+        tickvals=list(range(len(across))), ticktext=[style.safe(name, 12) for name in across],
+        side="top", showgrid=False,
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickvals=list(range(len(down))), ticktext=[style.safe(name, 28) for name in down],
+        autorange="reversed", showgrid=False,
+    )  # fmt: skip
+    return figure
+
+
+def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) -> go.Figure:
+    """Two phenotypes over the same features, one to each side.
+
+    Parameters
+    ----------
+    table : DataFrame
+        feature, left, right (weights).
+    left, right : str
+        What the two are called.
+    """
+    places = list(range(len(table)))
+    figure = go.Figure()
+    for column, name, sign, colour in (
+        ("left", left, -1, style.PURPLE), ("right", right, 1, style.GREEN),
+    ):  # fmt: skip
+        figure.add_bar(
+            x=sign * table[column], y=places, orientation="h", name=style.safe(name, 40),
+            marker={"color": colour}, hoverinfo="text",
+            hovertext=[f"{style.hover(feature)}<br>{style.safe(name, 40)}: {weight:.1%}"
+                       for feature, weight in zip(table["feature"], table[column], strict=True)],
+        )  # fmt: skip
+    style.dress(figure, height=style.bars_height(len(table)) + 30, x=weight_title, legend=True)
+    top = float(max(table["left"].max(), table["right"].max())) if len(table) else 1.0
+    ticks = [round(top * step, 2) for step in (-1, -0.5, 0, 0.5, 1)]
+    figure.update_layout(barmode="overlay")
+    figure.update_xaxes(tickvals=ticks, ticktext=[f"{abs(tick):.0%}" for tick in ticks])
+    return style.name_bars(figure, table["feature"].tolist())
+
+
+def matched(table: pd.DataFrame, title: str) -> go.Figure:
+    """How well the phenotypes of two runs pair up.
+
+    Parameters
+    ----------
+    table : DataFrame
+        here, there, cosine, only the pairs.
+    """
+    names = [f"{here} - {there}" for here, there in zip(table["here"], table["there"], strict=True)]
+    figure = go.Figure(
+        go.Bar(
+            x=table["cosine"], y=list(range(len(table))), orientation="h",
+            marker={"color": style.BLUE}, text=[f"{cosine:.2f}" for cosine in table["cosine"]],
+            textposition="outside", cliponaxis=False, hoverinfo="skip",
+        )
+    )  # fmt: skip
+    style.dress(figure, height=style.bars_height(len(table), each=28), x=title)
+    figure.update_xaxes(range=[0, 1.1])
+    return style.name_bars(figure, names)

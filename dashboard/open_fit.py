@@ -1,0 +1,91 @@
+"""Everything a screen needs to know about the chosen fit, read once per drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard import cache, phenotype_facts, state
+from dashboard.phenotype_facts import Link
+from dashboard.runs.cards import DatasetCard
+from dashboard.runs.results import FittedRun
+from dashboard.runs.reviews import Review
+from swiftcore.phenotypes import Phenotype
+
+
+@dataclass(frozen=True, eq=False)
+class OpenFit:
+    """A finished fit with what is known about each of its phenotypes.
+
+    Attributes
+    ----------
+    phenotypes : dict of str to Phenotype
+        By identifier, the largest share first.
+    names : dict of str to str
+        The clinician's name, else a working name; user text.
+    links : dict of str to Link
+        Empty when the data set has no outcome.
+    stability : dict of str to float
+        Empty until a stability study of this fit is there.
+    reviews : list of Review
+        The newest of each reviewer and phenotype, of these very phenotypes.
+    limit : int
+        Counts below it are hidden.
+    """
+
+    run: str
+    card: DatasetCard
+    fit: FittedRun
+    phenotypes: dict[str, Phenotype]
+    names: dict[str, str]
+    links: dict[str, Link]
+    stability: dict[str, float]
+    reviews: list[Review]
+    limit: int
+
+    @property
+    def row_noun(self) -> str:
+        """What a row is called: patient, document."""
+        return self.card.mode_names[0]
+
+    def title(self, identifier: str) -> str:
+        """P03: its name; user text."""
+        return f"{identifier}: {self.names.get(identifier, '')}"
+
+
+def open_fit() -> OpenFit | None:
+    """The chosen fit, or None when there is none; raises SwiftError when it is damaged."""
+    run, dataset = state.current_run(), state.current_dataset()
+    if not run or not dataset:
+        return None
+    fitted, limit = cache.fit(run), state.small_cells()
+    phenotypes = {each.identifier: each for each in cache.phenotypes(run)}
+    counts = [phenotype_facts.row_counts(cache.presence(dataset, axis))
+              for axis in range(1, len(fitted.modes))]  # fmt: skip
+    reviews = [review for review in cache.reviews().latest(run)
+               if _is_of(review, fitted)]  # fmt: skip
+    names = {each.identifier: phenotype_facts.working_name(each, counts, limit)
+             for each in phenotypes.values()}  # fmt: skip
+    return OpenFit(
+        run, cache.card(dataset), fitted, phenotypes,
+        names | phenotype_facts.clinical_names(reviews),
+        phenotype_facts.links(fitted.links),
+        phenotype_facts.stability(cache.latest_experiment(dataset, "stability", run)),
+        reviews, limit,
+    )  # fmt: skip
+
+
+def settle_phenotype(opened: OpenFit) -> bool:
+    """Put the choice on a phenotype that exists; False when the link named another one."""
+    wanted = state.current_phenotype()
+    if wanted in opened.phenotypes:
+        return True
+    state.choose(phenotype=next(iter(opened.phenotypes), ""))
+    return not wanted
+
+
+def _is_of(review: Review, fitted: FittedRun) -> bool:
+    """A review is bound to what the phenotype said when it was judged."""
+    if review.phenotype not in fitted.identifiers:
+        return False
+    component = fitted.identifiers.index(review.phenotype)
+    return review.phenotype_digest == fitted.phenotype_digest(component)

@@ -1,0 +1,199 @@
+"""What did we find? A ranked table, then one phenotype in detail, then all together."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, phenotype_facts, state
+from dashboard.disclosure import hidden
+from dashboard.open_fit import OpenFit, open_fit, settle_phenotype
+from dashboard.widgets.chooser import choose_phenotype
+from dashboard.widgets.comparisons import show_comparisons
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import capital, count_of, plural
+
+SORTS = {
+    "share": "Share of the data",
+    "id": "Number",
+    "rows": "How many carry it",
+    "link": "Link to the outcome",
+    "stability": "Found again",
+}
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title("Phenotypes", anchor=False)
+    opened = open_fit()
+    if opened is None:
+        nothing_yet("There is no finished result for this data set yet. Start a run and its "
+                    "phenotypes appear here.", "runs")  # fmt: skip
+        return
+    if not opened.phenotypes:
+        nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
+        return
+    if not settle_phenotype(opened):
+        st.warning("The phenotype of this link is not in this result. Here is the first one.")
+    _show_facts(opened)
+    order = _show_ranking(opened)
+    chosen = choose_phenotype(opened, order, "phenotypes")
+    _show_detail(opened, chosen)
+    show_comparisons(opened)
+
+
+def _show_facts(opened: OpenFit) -> None:
+    card = opened.card
+    st.caption(f"{count_of(len(opened.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
+               f"{count_of(card.shape[0], card.mode_names[0])}"
+               + "".join(f", {count_of(size, name)}" for size, name in
+                         zip(card.shape[1:], card.mode_names[1:], strict=True)) + ".")  # fmt: skip
+    if not opened.fit.converged:
+        st.warning(f"Not converged. {state.say('not_converged')}")
+    if opened.fit.dead:
+        st.caption(f"{count_of(len(opened.fit.dead), 'phenotype')} died out and are not shown.")
+
+
+def _show_ranking(opened: OpenFit) -> list[str]:
+    """The table; returns the identifiers in its order."""
+    missing = {"link": not opened.links, "stability": not opened.stability}
+    sorts = [sort for sort in SORTS if not missing.get(sort)]
+    kept = state.recall("sort", "share")
+    by = st.selectbox(
+        "Sort by", sorts, format_func=SORTS.__getitem__, width=260,
+        **state.mirror("sort", kept if kept in sorts else "share"),
+    )  # fmt: skip
+    table = ranking(opened, by)
+    order = table["id"].tolist()
+    key = f"ranking.{opened.run}.{by}.{state.recall('picked', 0)}"
+
+    def picked() -> None:
+        rows = state.widget_value(key)["selection"]["rows"]
+        if rows:
+            state.choose(phenotype=order[rows[0]])
+
+    show_table(
+        _named(table, opened), alt="Phenotypes, ranked; choose one also in the list below",
+        key=key, on_select=picked, selection_mode="single-row",
+        selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
+        column_config={state.say("share"): st.column_config.NumberColumn(format="percent"),
+                       state.say("stability"): st.column_config.NumberColumn(format="percent")},
+    )  # fmt: skip
+    download_csv(_named(table, opened), f"phenotypes_{opened.run[:8]}", "Download this table")
+    return order
+
+
+def ranking(opened: OpenFit, by: str) -> pd.DataFrame:
+    """One row per phenotype, sorted; columns id, name, share, rows, link, stability, review."""
+    judged = phenotype_facts.review_states(opened.reviews)
+    table = pd.DataFrame([
+        {
+            "id": name,
+            "name": opened.names[name],
+            "share": each.share,
+            "carriers": len(each.rows),
+            "weight": opened.links[name].weight if name in opened.links else 0.0,
+            "link": link_words(opened, name),
+            "stability": opened.stability.get(name, float("nan")),
+            "review": judged.get(name, "not yet"),
+        }
+        for name, each in opened.phenotypes.items()
+    ])  # fmt: skip
+    column = {"rows": "carriers", "link": "weight"}.get(by, by)
+    table = table.sort_values(column, ascending=by == "id", kind="stable", ignore_index=True)
+    table["rows"] = [hidden(count, opened.limit) for count in table["carriers"]]
+    return table
+
+
+def link_words(opened: OpenFit, name: str) -> str:
+    """Towards, away or none; for data scientists the number too."""
+    link = opened.links.get(name)
+    if link is None:
+        return ""
+    if state.wording() == "scientist":
+        number = f"{link.weight:+.3f}"
+        return f"{number} {link.towards}".strip()
+    words = {1: "towards", -1: "away from", 0: "none"}[link.direction]
+    target = link.towards or (opened.card.outcome_name if link.direction else "")
+    return f"{words} {target}".strip()
+
+
+def _named(table: pd.DataFrame, opened: OpenFit) -> pd.DataFrame:
+    """The table under the words of the day, without columns that have nothing in them."""
+    columns = {"id": "Id", "name": "Name", "share": state.say("share"),
+               "rows": f"{capital(plural(opened.row_noun))} carrying it",
+               "link": state.say("link"), "stability": state.say("stability"),
+               "review": "Makes sense?"}  # fmt: skip
+    if not opened.links:
+        del columns["link"]
+    if not opened.stability:
+        del columns["stability"]
+    return table[list(columns)].rename(columns=columns)
+
+
+def _show_detail(opened: OpenFit, chosen: str) -> None:
+    st.subheader(plain(opened.title(chosen), 120), anchor=False)
+    phenotype = opened.phenotypes[chosen]
+    carriers = hidden(len(phenotype.rows), opened.limit)
+    facts = [f"{phenotype.share:.1%} of the data", f"carried by "
+             f"{carriers} of {count_of(opened.card.shape[0], opened.row_noun)}"]  # fmt: skip
+    if chosen in opened.links:
+        facts.append(f"{state.say('link').lower()}: {plain(link_words(opened, chosen), 80)}")
+    if chosen in opened.stability:
+        facts.append(f"found again in {opened.stability[chosen]:.0%} of repeated runs")
+    st.markdown("; ".join(facts) + ".")
+    weight = st.slider(
+        state.say("relevance"), 0.0, 1.0, step=0.05, help=state.say("relevance_help"), width=420,
+        **state.mirror("relevance", float(state.recall("relevance", 1.0))),
+    )  # fmt: skip
+    ranked = {each.identifier: each for each in cache.phenotypes(opened.run, weight)}[chosen]
+    columns = st.columns(min(2, len(ranked.items)))
+    for axis, mode in enumerate(ranked.items, start=1):
+        with columns[(axis - 1) % len(columns)]:
+            _show_mode(opened, ranked, axis, mode)
+    _show_similar(opened, chosen)
+
+
+def _show_mode(opened: OpenFit, phenotype: object, axis: int, mode: str) -> None:
+    from dashboard.charts.phenotypes import feature_bars  # plotly: only once the table is drawn
+    from dashboard.charts.style import mode_colour
+
+    st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
+    profile = phenotype_facts.profile(
+        phenotype, mode, opened.fit.factors[axis], cache.presence(opened.card.id, axis),
+        opened.limit,
+    )  # fmt: skip
+    table = profile.table.assign(rows=[hidden(n, opened.limit) for n in profile.table["rows"]])
+    if table.empty:
+        st.caption("No feature stands out.")
+    else:
+        tops = ", ".join(str(feature) for feature in table["feature"][:3])
+        show_figure(
+            feature_bars(table, mode_colour(axis), state.say("weight")),
+            f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
+            table.rename(columns={"feature": mode, "weight": state.say("weight"),
+                                  "lift": state.say("lift"),
+                                  "rows": f"{plural(opened.row_noun)} behind it"}),
+            f"{phenotype.identifier}_mode_{axis}",
+        )  # fmt: skip
+    notes = []
+    if profile.weak:
+        notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
+    if profile.rare:
+        notes.append(f"{profile.rare} are hidden because fewer than {opened.limit} "
+                     f"{plural(opened.row_noun)} have them")  # fmt: skip
+    if notes:
+        st.caption("; ".join(notes) + ".")
+
+
+def _show_similar(opened: OpenFit, chosen: str) -> None:
+    component = opened.phenotypes[chosen].component
+    near = [(name, cosine) for name, cosine in phenotype_facts.most_similar(opened.fit, component)
+            if name in opened.phenotypes]  # fmt: skip
+    if near:
+        listed = "; ".join(f"{plain(opened.title(name), 70)} ({cosine:.2f})"
+                           for name, cosine in near)  # fmt: skip
+        st.markdown(f"Most similar: {listed}. (1 = same features, 0 = none in common.)")

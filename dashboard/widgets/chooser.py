@@ -1,0 +1,42 @@
+"""Choose a phenotype by name, or walk from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.as_typed import clipped
+from dashboard.open_fit import OpenFit
+
+
+def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:
+    """A list with Previous and Next beside it; the chosen identifier.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Identifiers in the order in which Previous and Next walk.
+    place : str
+        The page, for the keys of the widgets.
+    """
+    now = state.current_phenotype()
+    position = order.index(now)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Phenotype", order, format_func=lambda each: clipped(opened.title(each), 80),
+            **state.mirror(f"phenotype.{place}", now, _pick),
+        )  # fmt: skip
+        st.button("Previous", key=f"previous.{place}", disabled=position == 0, shortcut="Alt+Left",
+                  on_click=_pick, args=(order[max(position - 1, 0)],))  # fmt: skip
+        st.button("Next", key=f"next.{place}", disabled=position == len(order) - 1,
+                  shortcut="Alt+Right", on_click=_pick,
+                  args=(order[min(position + 1, len(order) - 1)],))  # fmt: skip
+    return now
+
+
+def _pick(identifier: str) -> None:
+    """Tables that show the choice are drawn anew, so that they mark the new row."""
+    state.keep("picked", state.recall("picked", 0) + 1)
+    state.choose(phenotype=identifier)

@@ -1,0 +1,157 @@
+"""All phenotypes together: at a glance, where they overlap, two side by side, two runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, chain, phenotype_facts, state
+from dashboard.as_typed import clipped
+from dashboard.open_fit import OpenFit
+from dashboard.runs.results import FittedRun
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.sidebar import run_name
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import capital, plural
+
+GLANCE_FEATURES = 30
+TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
+
+
+def show_comparisons(opened: OpenFit) -> None:
+    """Four tabs; only the open one is computed."""
+    st.subheader("All phenotypes", anchor=False)
+    draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
+    tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
+    for tab, show in zip(tabs, draw, strict=True):
+        if tab.open:
+            with tab:
+                show(opened)
+
+
+def _show_glance(opened: OpenFit) -> None:
+    from dashboard.charts.phenotypes import glance  # plotly: only once the table is drawn
+
+    names = list(opened.phenotypes)
+    components = [each.component for each in opened.phenotypes.values()]
+    for axis, mode in enumerate(next(iter(opened.phenotypes.values())).items, start=1):
+        factor = opened.fit.factors[axis][:, components]
+        weights = factor / np.maximum(factor.sum(axis=0), 1e-300)
+        common = phenotype_facts.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        strongest = np.where(common, weights.max(axis=1), -1.0)
+        rows = np.argsort(-strongest, kind="stable")[:GLANCE_FEATURES]
+        rows = rows[strongest[rows] > 0]
+        rows = rows[np.lexsort((-weights[rows].max(axis=1), weights[rows].argmax(axis=1)))]
+        labels = [opened.fit.modes[axis].labels[row] for row in rows]
+        st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
+        show_figure(
+            glance(weights[rows], labels, names, state.say("weight")),
+            f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
+            pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
+            f"glance_mode_{axis}",
+        )  # fmt: skip
+        left_out = len(common) - len(rows)
+        if left_out > 0:
+            st.caption(f"The {len(rows)} strongest are shown, {left_out} are left out.")
+
+
+def _show_overlap(opened: OpenFit) -> None:
+    from dashboard.charts.phenotypes import overlap  # plotly: only once the table is drawn
+
+    components = [each.component for each in opened.phenotypes.values()]
+    names = list(opened.phenotypes)
+    cosines = phenotype_facts.similarity(opened.fit.factors[1:], opened.fit.factors[1:])
+    cosines = cosines[np.ix_(components, components)]
+    order = phenotype_facts.clustered(cosines)
+    cosines, names = cosines[np.ix_(order, order)], [names[place] for place in order]
+    show_figure(
+        overlap(cosines, names, state.say("similarity")),
+        "Heatmap: how alike any two phenotypes are; alike ones stand side by side",
+        pd.DataFrame(cosines, columns=names).assign(Id=names)[["Id", *names]],
+        "overlap",
+    )  # fmt: skip
+    st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
+
+
+def _show_two(opened: OpenFit) -> None:
+    names = list(opened.phenotypes)
+    if len(names) < 2:
+        st.info("There is only one phenotype.")
+        return
+    now = state.current_phenotype()
+    kept = state.recall("other", "")
+    near = phenotype_facts.most_similar(opened.fit, opened.phenotypes[now].component, 1)
+    others = [name for name in names if name != now]
+    other = st.selectbox(
+        f"Compare {now} with", others, format_func=lambda each: clipped(opened.title(each), 80),
+        **state.mirror("other", kept if kept in others else near[0][0]),
+    )  # fmt: skip
+    components = [opened.phenotypes[name].component for name in (now, other)]
+    _show_pair(opened, (opened.fit, opened.fit), components, (now, other), "two")
+
+
+def _show_two_runs(opened: OpenFit) -> None:
+    sound = [fit for fit in chain.finished_fits() if not fit.damaged]
+    fits = {fit.id: fit for fit in sound if fit.id != opened.run}
+    if not fits:
+        st.info("There is no other finished run of this data set to compare with.")
+        return
+    kept = state.recall("other_run", "")
+    other = st.selectbox(
+        "The other run", list(fits), format_func=lambda each: run_name(fits[each]),
+        **state.mirror("other_run", kept if kept in fits else next(iter(fits))),
+    )  # fmt: skip
+    there = cache.fit(other)
+    if not phenotype_facts.same_features(opened.fit.modes, there.modes):
+        st.info("These two runs know different features and cannot be compared.")
+        return
+    table = phenotype_facts.match_runs(opened.fit, there)
+    _show_matches(opened, there, table, other)
+
+
+def _show_matches(opened: OpenFit, there: FittedRun, table: pd.DataFrame, other: str) -> None:
+    from dashboard.charts.phenotypes import matched  # plotly: only once the table is drawn
+
+    pairs = table.dropna(subset="cosine")
+    alone = table[table["cosine"].isna()]
+    good = int((pairs["cosine"] >= 0.8).sum())
+    st.markdown(f"{good} of {len(pairs)} pairs are nearly the same (0.8 or more).")
+    show_figure(matched(pairs, state.say("similarity")),
+                f"Bars: {good} of {len(pairs)} matched pairs have 0.8 or more", pairs,
+                f"matches_{other[:8]}")  # fmt: skip
+    if len(alone):
+        st.markdown("Without a partner:")
+        show_table(alone.drop(columns="cosine"), alt="Phenotypes without a partner")
+        download_csv(alone, f"unmatched_{other[:8]}")
+    partner = dict(zip(pairs["here"], pairs["there"], strict=True)).get(state.current_phenotype())
+    if partner:
+        now = state.current_phenotype()
+        components = [opened.phenotypes[now].component, there.identifiers.index(partner)]
+        names = (f"{now} here", f"{partner} there")
+        _show_pair(opened, (opened.fit, there), components, names, "runs")
+
+
+def _show_pair(
+    opened: OpenFit,
+    fits: tuple[FittedRun, FittedRun],
+    components: list[int],
+    names: tuple[str, str],
+    place: str,
+) -> None:
+    from dashboard.charts.phenotypes import back_to_back  # plotly: only once the table is drawn
+
+    columns = st.columns(min(2, len(opened.fit.modes) - 1))
+    modes = next(iter(opened.phenotypes.values())).items
+    for axis, mode in enumerate(modes, start=1):
+        common = phenotype_facts.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        table = phenotype_facts.pair_table(fits, components, axis, common)
+        with columns[(axis - 1) % len(columns)]:
+            st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
+            show_figure(
+                back_to_back(table, *names, state.say("weight")),
+                f"Bars back to back: the {plural(mode)} of {names[0]} and {names[1]}",
+                table.rename(columns={"left": names[0], "right": names[1]}),
+                f"pair_{place}_{axis}",
+            )  # fmt: skip

@@ -1,0 +1,35 @@
+"""The net under every screen: a refusal is shown in words, with a way on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.text import plain
+from swiftcore.errors import SwiftError
+
+Answer = TypeVar("Answer")
+
+
+def guarded(draw: Callable[[], Answer]) -> Answer | None:
+    """Draw something; if the store or the data refuse, say so instead."""
+    try:
+        return draw()
+    except SwiftError as error:
+        show_problems(error)
+    except sqlite3.Error as error:
+        st.error(f"The judgements cannot be read or written now: {plain(error, 200)}. Try again.")
+    except OSError as error:
+        reason = plain(error.strerror or type(error).__name__, 200)
+        st.error(f"A file of the store cannot be used: {reason}. Make room or ask for access.")
+    except MemoryError:
+        st.error("This machine has no memory left for that. Close other programs and try again.")
+    page = state.page("runs")
+    if page is not None:
+        st.page_link(page, label="Go to the runs")
+    return None

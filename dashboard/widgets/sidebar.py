@@ -1,0 +1,116 @@
+"""What stands beside every page: what is looked at, by whom, in which words, what is running."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from dashboard import cache, chain, state
+from dashboard.as_typed import clipped
+from dashboard.runs import jobs
+from dashboard.runs.cards import DatasetCard, RunCard, RunState
+from dashboard.widgets.text import plain
+from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
+
+EVERY = 1.0  # seconds between two looks at a running job
+
+
+def show_sidebar() -> None:
+    """Choices first, then running jobs, then what must always be said."""
+    cards = {card.id: card for card in cache.store().datasets()}
+    if cards:
+        _choose_dataset(cards)
+        _choose_run()
+    st.segmented_control(
+        "Wording", list(WORDINGS), format_func=WORDINGS.__getitem__, required=True,
+        **state.mirror("wording", state.wording()),
+    )  # fmt: skip
+    _choose_small_cells()
+    st.text_input(
+        "Your name", max_chars=60, placeholder="for judgements you save", autocomplete="name",
+        **state.mirror("reviewer", state.reviewer()),
+    )  # fmt: skip
+    show_jobs()
+    st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
+
+
+def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
+    st.selectbox(
+        "Data set", list(cards), format_func=lambda each: dataset_name(cards[each]),
+        **state.mirror("data", state.current_dataset(), lambda new: state.choose(dataset=new)),
+    )  # fmt: skip
+
+
+def _choose_run() -> None:
+    fits = {fit.id: fit for fit in chain.finished_fits()}
+    if not fits:
+        st.caption("No finished result for this data set yet.")
+        return
+    st.selectbox(
+        state.say("run"), list(fits), format_func=lambda each: run_name(fits[each]),
+        **state.mirror("fit", state.current_run(), lambda new: state.choose(run=new)),
+    )  # fmt: skip
+
+
+def _choose_small_cells() -> None:
+    allowed = [limit for limit in state.SMALL_CELLS if limit or state.synthetic()]
+    st.selectbox(
+        "Hide small counts", allowed, format_func=state.SMALL_CELLS.__getitem__,
+        help="Small groups could give away who is meant. Real data always hide some.",
+        **state.mirror("small_cells", state.small_cells()),
+    )  # fmt: skip
+
+
+def dataset_name(card: DatasetCard) -> str:
+    """A data set in a list to choose from."""
+    if card.damaged:
+        return f"{card.id[:8]} (damaged)"
+    return f"{clipped(card.name, 40)}{' (synthetic)' if card.synthetic else ''}"
+
+
+def run_name(run: RunCard) -> str:
+    """A run in a list to choose from."""
+    made = time.strftime("%d %b %H:%M", time.localtime(run.created))
+    return f"{clipped(run.title, 48)}, {made}{' (damaged)' if run.damaged else ''}"
+
+
+def show_jobs() -> None:
+    """Running and waiting jobs; looks again by itself while there are any."""
+    active = jobs.active(cache.store())
+    state.keep("active", sorted(run.id for run in active))
+    if active:
+        st.fragment(_job_strip, run_every=EVERY)()
+
+
+def _job_strip() -> None:
+    active = jobs.active(cache.store())
+    if sorted(run.id for run in active) != state.recall("active"):
+        st.rerun()
+    for run in active:
+        with st.container(border=True):
+            _show_job(run)
+
+
+def _show_job(run: RunCard) -> None:
+    st.markdown(f"**{plain(run.title, 60)}**")
+    if run.state is RunState.QUEUED:
+        st.caption("Waiting until the one before it has ended.")
+    else:
+        progress = run.progress or {}
+        done, total = float(progress.get("done", 0)), float(progress.get("total", 0))
+        share = min(1.0, done / total) if total else 0.0
+        st.progress(share, text=f"{share:.0%}, {time_left(progress.get('seconds_left'))}")
+        st.caption(plain(progress.get("what", "Starting."), 80))
+    st.button("Stop", key=f"stop.{run.id}", on_click=jobs.cancel, args=(cache.store(), run.id))
+
+
+def time_left(seconds: object) -> str:
+    """'about 40 s left', in words a person waits by."""
+    if not isinstance(seconds, int | float) or not 0 <= seconds < 1e7:
+        return "time left not known yet"
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s left"
+    return f"about {round(seconds / 60)} min left" if seconds < 5400 else (
+        f"about {seconds / 3600:.1f} h left"
+    )  # fmt: skip
