@@ -26,6 +26,8 @@ BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
     "free_memory": {"errors"},
     "csv_safe": set(),
     "classifiers": set(),
+    "methods": {"baselines", "classifiers", "data", "evaluation", "factorization"},
+    "experiments": {"cost", "data", "evaluation", "factorization", "methods"},
     "method_names": set(),
     "evaluation": {"cost", "phenotypes", "data", "parallel", "method_names"},
 }
@@ -65,8 +67,10 @@ def ids(path: Path) -> str:
 @pytest.mark.parametrize("path", FILES, ids=ids)
 def test_the_core_knows_no_screen_and_no_plot(path: Path) -> None:
     for name, _ in imports(path):
-        assert name.split(".")[0] not in {"dashboard", "streamlit", "plotly", "matplotlib", "tests",
-                                          "benchmarks"}, name  # fmt: skip
+        screens = {"dashboard", "streamlit", "plotly", "matplotlib", "tests", "benchmarks"}
+        if part_of(path) == "cli":  # the front door may open the dashboard
+            screens.remove("dashboard")
+        assert name.split(".")[0] not in screens, name
 
 
 @pytest.mark.parametrize("path", FILES, ids=ids)
@@ -105,7 +109,7 @@ def test_evaluation_knows_no_concrete_model() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=ids)
 def test_library_code_logs_and_does_not_print(path: Path) -> None:
-    if path.name == "cli.py":
+    if part_of(path) == "cli":
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

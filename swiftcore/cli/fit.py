@@ -1,4 +1,4 @@
-"""The ``swift`` command: from data to phenotypes without writing a program."""
+"""``swift fit``: phenotypes of a data set, on the screen and in files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,14 +18,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cost import CostRecipe, build_costs
 from swiftcore.csv_safe import csv_safe
-from swiftcore.data.commands import build_bundle, describe
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.options import BuildOptions, options_from_text
-from swiftcore.data.samples import load_sample, sample_folder, sample_names
-from swiftcore.data.sandbox import build_path, inspect_path
-from swiftcore.errors import InvalidSettings, Problem, SwiftError
 from swiftcore.factorization import Swift, save_model
 from swiftcore.factorization.input_checks import check_settings
 from swiftcore.phenotypes import Phenotype, describe_phenotypes
@@ -34,57 +29,12 @@ from swiftcore.progress import FitProgress
 from swiftcore.tensor.components import component_id
 from swiftcore.whole_file import write_whole
 
-screen = Console(stderr=True)
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, or 2 with the reasons on the screen."""
-    chosen = _parser().parse_args(arguments)
-    try:
-        return int(chosen.run(chosen))
-    except SwiftError as error:
-        count = len(error.problems)
-        screen.print(f"[bold red]{count} problem{'s' if count > 1 else ''}:[/]")
-        for problem in error.problems:
-            screen.print(f"  [bold]{problem.code}[/] {escape(str(problem))}", highlight=False)
-    except OSError as error:
-        where = escape(str(error.filename or "a file"))
-        screen.print(f"[bold red]Cannot use {where}:[/] {escape(error.strerror or str(error))}.")
-    except MemoryError:
-        screen.print("[bold red]The memory ran out.[/] Use fewer rows, or --row-cost none.")
-    return 2
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="swift", description="Find phenotypes or topics in sparse nonnegative tensors."
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
-    data = commands.add_parser("data", help="look at or build data sets from files")
-    actions = data.add_subparsers(required=True, metavar="ACTION")
-    inspect = actions.add_parser("inspect", help="what a file or folder is, and its problems")
-    build = actions.add_parser("build", help="build a data set and save it as a bundle")
-    for action in (inspect, build):
-        action.add_argument("path", type=Path, help="file or folder")
-        _add_set(action)
-    build.add_argument("--out", type=Path, required=True, help="the bundle to write")
-    inspect.set_defaults(run=_inspect)
-    build.set_defaults(run=_build)
-    return parser
-
-
-def _add_set(parser: argparse.ArgumentParser) -> None:
-    known = ", ".join(option.name for option in fields(BuildOptions))
-    parser.epilog = f"NAME is one of: {known}. Example: --set values=binary --set columns.row=mrn"
-    parser.add_argument("--set", dest="settings", action="append", default=[],
-                        metavar="NAME=VALUE", help="how to read and build")  # fmt: skip
-
-
-def _add_fit(parser: argparse.ArgumentParser) -> None:
-    samples = " or ".join(sample_names())
-    parser.add_argument("data", help=f"a sample ({samples}), a file or a folder")
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """The settings of a fit."""
+    add_data(parser)
     parser.add_argument("--rank", type=int, required=True, help="number of phenotypes")
     parser.add_argument("--sharpness", type=float, default=10.0, help="rho (default 10)")
     parser.add_argument("--marginal-weight", type=float, default=1.0, help="lambda (default 1)")
@@ -101,7 +51,6 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=_at_least_one, default=5, help="features shown per phenotype")
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    _add_set(parser)
     parser.set_defaults(run=_fit)
 
 
@@ -115,7 +64,7 @@ def _fit(chosen: argparse.Namespace) -> int:
     model = _model(chosen)
     check_settings(model.get_params())
     chosen.out.mkdir(parents=True, exist_ok=True)
-    dataset = _load(chosen.data, chosen.settings)
+    dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     with _FitLine(chosen.iterations) as line:
         model.fit(dataset.tensor, _costs(dataset, chosen), callback=line)
@@ -155,22 +104,6 @@ def _model(chosen: argparse.Namespace) -> Swift:
         n_jobs=chosen.jobs,
         dtype=chosen.dtype,
     )
-
-
-def _load(name: str, settings: Sequence[str]) -> Dataset:
-    if _is_sample(name):
-        if settings:
-            raise InvalidSettings(
-                Problem("sample-settings", "A sample is built in one way only", name,
-                        f"--set {settings[0]}",
-                        f"Leave out --set, or read the files in {sample_folder(name)}.")
-            )  # fmt: skip
-        return load_sample(name)
-    return build_path(Path(name), options_from_text(settings))
-
-
-def _is_sample(name: str) -> bool:
-    return name in sample_names() and not Path(name).exists()
 
 
 class _FitLine:
@@ -271,20 +204,3 @@ def _show(phenotypes: Sequence[Phenotype], rows: str) -> None:
         table.add_row(phenotype.identifier, f"{phenotype.share:.1%}", str(len(phenotype.rows)),
                       *(escape(cell) for cell in cells))  # fmt: skip
     Console().print(table)
-
-
-def _inspect(chosen: argparse.Namespace) -> int:
-    path = sample_folder(str(chosen.path)) if _is_sample(str(chosen.path)) else chosen.path
-    inspection = inspect_path(path, options_from_text(chosen.settings))
-    sys.stdout.write(describe(inspection) + "\n")
-    return 2 if inspection.problems else 0
-
-
-def _build(chosen: argparse.Namespace) -> int:
-    dataset, seal = build_bundle(chosen.path, chosen.out, options_from_text(chosen.settings))
-    sys.stdout.write(f"{dataset!r}\nSaved to {chosen.out}, SHA-256 {seal}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

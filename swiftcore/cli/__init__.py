@@ -1,0 +1,58 @@
+"""The ``swift`` command: from data to phenotypes without writing a program."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from swiftcore.cli.data_argument import screen
+from swiftcore.cli.data_commands import add_data_commands
+from swiftcore.cli.experiments import add_experiments
+from swiftcore.cli.fit import add_fit
+from swiftcore.errors import SwiftError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0, or 2 with the reasons on the screen."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        return int(chosen.run(chosen))
+    except SwiftError as error:
+        count = len(error.problems)
+        screen.print(f"[bold red]{count} problem{'s' if count > 1 else ''}:[/]")
+        for problem in error.problems:
+            screen.print(f"  [bold]{problem.code}[/] {escape(str(problem))}", highlight=False)
+    except OSError as error:
+        where = escape(str(error.filename or "a file"))
+        screen.print(f"[bold red]Cannot use {where}:[/] {escape(error.strerror or str(error))}.")
+    except MemoryError:
+        screen.print("[bold red]The memory ran out.[/] Use fewer rows, or --row-cost none.")
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="swift", description="Find phenotypes or topics in sparse nonnegative tensors."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
+    add_experiments(commands)
+    add_data_commands(commands.add_parser("data", help="look at or build data sets from files"))
+    dashboard = commands.add_parser("dashboard", help="explore and judge phenotypes in the browser",
+                                    add_help=False)  # fmt: skip
+    dashboard.add_argument("arguments", nargs=argparse.REMAINDER)
+    dashboard.set_defaults(run=_dashboard)
+    return parser
+
+
+def _dashboard(chosen: argparse.Namespace) -> int:
+    from dashboard.launch import main as launch  # late: only this command needs a browser
+
+    return int(launch(chosen.arguments) or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What all commands share: the screen, where data come from, how they are named."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from rich.console import Console
+
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.options import BuildOptions, options_from_text
+from swiftcore.data.samples import load_sample, sample_folder, sample_names
+from swiftcore.data.sandbox import build_path
+from swiftcore.errors import InvalidSettings, Problem
+
+screen = Console(stderr=True)
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """The data a command works on, and how to read them."""
+    samples = " or ".join(sample_names())
+    parser.add_argument("data", help=f"a sample ({samples}), a file or a folder")
+    add_set(parser)
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """How files are read."""
+    known = ", ".join(option.name for option in fields(BuildOptions))
+    parser.epilog = f"NAME is one of: {known}. Example: --set values=binary --set columns.row=mrn"
+    parser.add_argument("--set", dest="settings", action="append", default=[],
+                        metavar="NAME=VALUE", help="how to read and build")  # fmt: skip
+
+
+def load_data(name: str, settings: Sequence[str]) -> Dataset:
+    """A sample by its name, or the data set built from a path."""
+    if is_sample(name):
+        if settings:
+            raise InvalidSettings(
+                Problem("sample-settings", "A sample is built in one way only", name,
+                        f"--set {settings[0]}",
+                        f"Leave out --set, or read the files in {sample_folder(name)}.")
+            )  # fmt: skip
+        return load_sample(name)
+    return build_path(Path(name), options_from_text(settings))
+
+
+def is_sample(name: str) -> bool:
+    """Whether the name means a sample; a file of the same name goes first."""
+    return name in sample_names() and not Path(name).exists()

@@ -1,0 +1,157 @@
+"""``swift evaluate``, ``noise``, ``ablate`` and ``stability``: the evidence, as commands."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
+from swiftcore.evaluation.parts import Stopped
+from swiftcore.evaluation.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
+from swiftcore.experiments import run_experiment
+from swiftcore.method_names import METHOD_TITLES
+
+COMMANDS = {
+    "evaluate": ("evaluation", "how well phenotypes predict the outcome, beside other methods"),
+    "noise": ("noise", "what false entries do to scores and phenotypes"),
+    "ablate": ("ablation", "what the cost matrices are worth"),
+    "stability": ("stability", "which phenotypes come back with other seeds and other rows"),
+}
+
+
+def add_experiments(commands: Any) -> None:
+    """One command per experiment, with the same options."""
+    for name, (kind, words) in COMMANDS.items():
+        parser = commands.add_parser(name, help=words)
+        add_data(parser)
+        parser.add_argument("--methods", nargs="+", default=[], choices=list(METHOD_TITLES),
+                            metavar="METHOD", help=f"of {', '.join(METHOD_TITLES)}")  # fmt: skip
+        parser.add_argument("--ranks", nargs="+", type=int, default=[10], help="default 10")
+        parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")
+        parser.add_argument("--repeats", type=int, default=1, help="folds drawn anew so often")
+        parser.add_argument(
+            "--features",
+            type=int,
+            default=0,
+            help="features per mode, chosen per fold from training rows; 0: all",
+        )
+        parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--quick", action="store_true", help="small grids")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the results")
+        if name == "noise":
+            parser.add_argument("--levels", nargs="+", type=float, default=list(NOISE_LEVELS))
+            parser.add_argument("--draws", type=int, default=2, help="draws of noise per level")
+        if name == "ablate":
+            parser.add_argument("--recipes", nargs="+", default=list(RECIPES), choices=RECIPES)
+        parser.set_defaults(run=_run, kind=kind)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    settings = ExperimentSettings(
+        methods=tuple(chosen.methods), ranks=tuple(chosen.ranks), folds=chosen.folds,
+        repeats=chosen.repeats, quick=chosen.quick, features=chosen.features, seed=chosen.seed,
+        jobs=chosen.jobs, levels=tuple(getattr(chosen, "levels", NOISE_LEVELS)),
+        draws=getattr(chosen, "draws", 2), recipes=tuple(getattr(chosen, "recipes", RECIPES)),
+    )  # fmt: skip
+    dataset = load_data(chosen.data, chosen.settings)
+    screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    try:
+        with _ExperimentLine() as line:
+            experiment = run_experiment(chosen.kind, dataset, settings,
+                                        parts=chosen.out / "parts", progress=line)  # fmt: skip
+    except Stopped as stopped:
+        screen.print(escape(str(stopped)), highlight=False)
+        return 130
+    experiment.write(chosen.out)
+    _write_page(experiment, chosen.out)
+    _show(experiment)
+    for note in experiment.about["notes"]:
+        screen.print(escape(note), highlight=False)
+    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
+    return 0
+
+
+def _write_page(experiment: Experiment, folder: Path) -> None:
+    from dashboard.charts.pages import write_page  # late: plotly is slow to load
+
+    write_page(experiment, folder / f"{experiment.kind}.html")
+
+
+class _ExperimentLine:
+    """A progress line with the time left; Ctrl-C stops and keeps the finished parts."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            BarColumn(), TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[left]}"), TextColumn("{task.description}"), console=screen,
+        )  # fmt: skip
+        self._task = self._progress.add_task("starting", total=None, left="")
+        self._stop = False
+
+    def __enter__(self) -> _ExperimentLine:
+        self._before = signal.signal(signal.SIGINT, self._asked_to_stop)
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+        signal.signal(signal.SIGINT, self._before)
+
+    def _asked_to_stop(self, number: int, frame: FrameType | None) -> None:
+        if self._stop:
+            raise KeyboardInterrupt
+        self._stop = True
+        screen.print("Stopping after this part; press Ctrl-C again to leave at once.")
+
+    def __call__(self, progress: ExperimentProgress) -> bool:
+        self._progress.update(
+            self._task, total=progress.total, completed=progress.done,
+            description=escape(progress.what), left=f"{_duration(progress.seconds_left)} left",
+        )  # fmt: skip
+        return self._stop
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _show(experiment: Experiment) -> None:
+    """The table a person looks for first."""
+    rows = _overview(experiment)
+    table = Table(title=experiment.about.get("metric_title", ""))
+    for name in rows:
+        table.add_column(str(name), justify="left" if rows[name].dtype == object else "right")
+    for line in rows.itertuples(index=False):
+        table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell))
+                        for cell in line))  # fmt: skip
+    Console(file=sys.stdout).print(table)
+
+
+def _overview(experiment: Experiment) -> pd.DataFrame:
+    tables = experiment.tables
+    if experiment.kind == "stability":
+        return tables["summary"]
+    if experiment.kind == "noise" and "scores" not in tables:
+        survival = tables["survival"]
+        return survival.pivot_table(index="level", values="cosine").reset_index()
+    by, across = {"evaluation": ("method", "rank"), "noise": ("method", "level"),
+                  "ablation": ("recipe", "rank")}[experiment.kind]  # fmt: skip
+    means = tables["scores"].pivot_table(index=by, columns=across, values="score", sort=False)
+    means.index = [METHOD_TITLES.get(str(name), str(name)) for name in means.index]
+    means.columns = [f"{across} {value}" if value else "no rank" if across == "rank" else "clean"
+                     for value in means.columns]  # fmt: skip
+    return means.rename_axis(by).reset_index()

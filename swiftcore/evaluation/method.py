@@ -1,0 +1,61 @@
+"""What an evaluation needs to know of a method: how to embed rows, or how to classify them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.evaluation.preparation import Prepared
+
+Setting = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Memberships of the rows of every part, for factors found on the training rows.
+
+    Attributes
+    ----------
+    memberships : dict of ndarray, (rows x rank)
+        train, validation and test, all made in the same way.
+    factors : sequence of ndarray
+        Of the training rows; the digest of a trial includes them.
+    converged : bool
+    """
+
+    memberships: Mapping[str, NDArray[np.float64]]
+    factors: Sequence[NDArray[np.float64]]
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with its grids; a classifier has no rank.
+
+    Attributes
+    ----------
+    key : str
+        As in :data:`swiftcore.method_names.METHOD_TITLES`.
+    kind : str
+        factorization or classifier.
+    embed : callable, optional
+        (prepared, rank, setting, seed) to :class:`Embedded`; for factorizations.
+    classify : callable, optional
+        (prepared, setting, seed) to the probabilities of each part; for classifiers.
+    grid, quick_grid : tuple of dict
+        Settings among which the validation rows choose.
+    """
+
+    key: str
+    kind: str
+    embed: Callable[[Prepared, int, Setting, int], Embedded] | None = None
+    classify: Callable[[Prepared, Setting, int], Mapping[str, NDArray[np.float64]]] | None = None
+    grid: tuple[Setting, ...] = field(default=({},), hash=False)
+    quick_grid: tuple[Setting, ...] = field(default=({},), hash=False)
+
+    def settings(self, quick: bool) -> tuple[Setting, ...]:
+        return self.quick_grid if quick else self.grid
