@@ -42,6 +42,8 @@ class DatasetCard:
         Whether it is known to hold no real persons.
     added : float
         Seconds since 1970.
+    columns : tuple of int
+        For each mode, how many columns of its unfolding hold anything; for estimates.
     damaged : bool
         True when the stored files are not what was written; then only the id is sure.
     """
@@ -56,6 +58,7 @@ class DatasetCard:
     synthetic: bool
     origin: str
     added: float
+    columns: tuple[int, ...] = ()
     damaged: bool = False
 
 

@@ -14,6 +14,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.source import Budget
 from swiftcore.errors import InvalidData, Problem
+from swiftcore.tensor import SparseTensor
 
 DATA = "data.swift.npz"
 CARD = "card.json"
@@ -47,6 +48,7 @@ def dataset_card(identifier: str, dataset: Dataset, synthetic: bool, added: floa
     return DatasetCard(
         identifier, dataset.name, tensor.shape, tuple(mode.name for mode in tensor.modes),
         tensor.n_entries, dataset.outcome_name, _classes(dataset), synthetic, dataset.origin, added,
+        _columns(tensor),
     )  # fmt: skip
 
 
@@ -59,6 +61,7 @@ def read_card(content: bytes) -> DatasetCard:
             tuple(str(name) for name in plain["mode_names"]), int(plain["entries"]),
             str(plain["outcome_name"]), tuple(str(value) for value in plain["classes"]),
             bool(plain["synthetic"]), str(plain["origin"]), float(plain["added"]),
+            tuple(int(count) for count in plain["columns"]),
         )  # fmt: skip
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidData(
@@ -70,6 +73,20 @@ def read_card(content: bytes) -> DatasetCard:
 def read_data(files: Mapping[str, bytes], limits: Limits = OWN) -> Dataset:
     """The data set among the files of its folder; raises InvalidData if it cannot be read."""
     return bundle_from_bytes(files.get(DATA, b""), DATA, Budget(limits))
+
+
+def _columns(tensor: SparseTensor) -> tuple[int, ...]:
+    """For each mode, the distinct places of the entries in all the other modes."""
+    counts = []
+    for mode in range(tensor.n_modes):
+        others = [tensor.coordinates[:, axis] for axis in range(tensor.n_modes) if axis != mode]
+        order = np.lexsort(others)
+        new = np.zeros(len(order), dtype=bool)
+        new[:1] = True
+        for column in others:
+            new[1:] |= np.diff(column[order]) != 0
+        counts.append(int(new.sum()))
+    return tuple(counts)
 
 
 def _classes(dataset: Dataset) -> tuple[str, ...]:

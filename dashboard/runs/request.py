@@ -34,6 +34,7 @@ EXPERIMENT_DEFAULTS: dict[str, Any] = {
     "folds": 5,
     "repeats": 1,
     "quick": True,
+    "features": 0,
     "seed": 0,
     "levels": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3],
     "draws": 2,

@@ -96,7 +96,7 @@ class Store:
         try:
             card = read_card((folder / CARD).read_bytes())
         except (OSError, InvalidData):
-            return DatasetCard(dataset, "damaged", (), (), 0, "", (), False, "", 0.0, True)
+            return DatasetCard(dataset, "damaged", (), (), 0, "", (), False, "", 0.0, damaged=True)
         return replace(card, id=dataset, damaged=not self._is_sound(folder))
 
     def dataset(self, dataset: str) -> Dataset:
@@ -168,6 +168,10 @@ class Store:
         """The job folder of a run, whether or not there is one."""
         return Job(self.root / "jobs" / run_id, self.temporary)
 
+    def parts(self, run_id: str) -> Path:
+        """Where an experiment keeps its finished parts, for the case that it is interrupted."""
+        return make_private(self.root / "parts" / run_id)
+
     def is_finished(self, run_id: str) -> bool:
         """Whether a sound result is there."""
         return self._is_sound(self.root / "runs" / run_id)
@@ -177,6 +181,7 @@ class Store:
         run_id = request.key()
         about = json.dumps(facts(request, created, time.time(), seconds)).encode()
         self._publish({**files, RUN: about}, self.root / "runs" / run_id)
+        remove(self.root / "parts" / run_id, self.temporary)
         return run_id
 
     # ---- runs handed on
@@ -279,7 +284,9 @@ def _job_card(run_id: str, job: Job) -> RunCard | None:
     except (InvalidData, KeyError, TypeError, ValueError):
         return None
     state, progress = job.state(), job.progress()
-    seconds = float((progress or {}).get("seconds") or 0.0)
+    seconds = float((progress or {}).get("seconds", 0.0))
+    if state.state is RunState.RUNNING and progress:
+        seconds = max(seconds, time.time() - float(progress["started"]))
     return RunCard(run_id, request.kind, request.dataset, request, state.state, created,
                    state.ended, seconds, request.title, progress, state.message, False)  # fmt: skip
 
