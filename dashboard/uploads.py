@@ -138,7 +138,8 @@ def inside(root: Path, typed: str) -> Path:
         kind = one.lstat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             raise _refused("path-not-plain", "Only plain files and folders are read",
-                           "a link, a pipe or a device", "Copy the data themselves here.")  # fmt: skip
+                           "a link, a pipe or a device",
+                           "Copy the data themselves here.")  # fmt: skip
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
@@ -10,7 +11,7 @@ from swiftcore.method_names import METHOD_TITLES
 
 RECIPE_TITLES = {
     "cosine": "similar features are close (cosine)",
-    "one-minus-identity": "no similarity (1 − I)",
+    "one-minus-identity": "no similarity (1 - I)",
     "random": "random similarity",
 }
 FOUND_FROM = 0.8
@@ -114,7 +115,8 @@ def stability(table: pd.DataFrame) -> str:
     least = weak.assign(share=weak[["seeds", "folds"]].min(axis=1)).sort_values("share")
     worst = least.iloc[0]
     return (f"{text}; the least steady is {worst['phenotype']}, found again in "
-            f"{worst['seeds']:.0%} of the seeds and {worst['folds']:.0%} of the folds.")  # fmt: skip
+            f"{worst['seeds']:.0%} of the seeds "
+            f"and {worst['folds']:.0%} of the folds.")  # fmt: skip
 
 
 def ranks(table: pd.DataFrame, metric: str) -> str:
@@ -148,3 +150,35 @@ def ablation(scores: pd.DataFrame, metric: str) -> str:
         parts.append(f"{abs(gain.mean()):.3f} {word} than with {RECIPE_TITLES.get(recipe, recipe)} "
                      f"({agree} of {len(gain)} folds agree)")  # fmt: skip
     return f"With cosine costs {metric} is {listed(parts)}."
+
+
+def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Which settings the validation rows chose for each method, and in how many folds.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        method, rank, validation, score, setting (JSON text); one row per fold.
+    """
+    groups = scores.assign(setting=scores["setting"].map(_in_words)).groupby(
+        ["method", "rank", "setting"], as_index=False)  # fmt: skip
+    table = groups.agg(folds=("score", "size"), validation=("validation", "mean"),
+                       score=("score", "mean"))  # fmt: skip
+    table.insert(0, "title", table["method"].map(title))
+    return table.drop(columns="method").sort_values(
+        ["title", "rank", "folds"], ascending=[True, True, False], ignore_index=True
+    )
+
+
+def _in_words(setting: str) -> str:
+    try:
+        chosen = json.loads(setting)
+    except ValueError:
+        return setting
+    if not isinstance(chosen, dict) or not chosen:
+        return "nothing to choose"
+    return ", ".join(f"{name.replace('_', ' ')} {_number(value)}" for name, value in chosen.items())
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

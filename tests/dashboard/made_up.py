@@ -34,8 +34,19 @@ def evaluation(classes: tuple[str, ...] = ("no", "yes")) -> Experiment:
         for truth in classes:
             confusion += [(method, rank, truth, guess, 8 if truth == guess else 1)
                           for guess in classes]  # fmt: skip
-    table = pd.DataFrame(scores, columns=["method", "kind", "rank", "repeat", "fold", "score",
-                                          "validation", "second", "seconds", "setting"])  # fmt: skip
+    columns = [
+        "method",
+        "kind",
+        "rank",
+        "repeat",
+        "fold",
+        "score",
+        "validation",
+        "second",
+        "seconds",
+        "setting",
+    ]
+    table = pd.DataFrame(scores, columns=columns)
     groups = table.groupby(["method", "kind", "rank"], as_index=False)
     summary = groups.agg(mean=("score", "mean"), sd=("score", "std"),
                          second_mean=("second", "mean"), n=("score", "size"))  # fmt: skip

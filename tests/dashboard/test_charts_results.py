@@ -125,7 +125,7 @@ def test_ranks_prefer_the_smaller_when_it_is_as_good() -> None:
 def test_ablation_counts_the_folds_that_agree() -> None:
     scores = made_up.ablation().tables["scores"]
     text = verdicts.ablation(scores[scores["rank"] == 10], "PR-AUC")
-    assert "0.020 better than with no similarity (1 − I) (3 of 3 folds agree)" in text
+    assert "0.020 better than with no similarity (1 - I) (3 of 3 folds agree)" in text
     figure = robustness.recipe_dots(scores[scores["rank"] == 10], "PR-AUC")
     assert [len(line.x) for line in figure.data] == [3, 1, 3, 1, 3, 1]
     assert figure.data[1].x[0] == pytest.approx(0.70)

@@ -1,0 +1,213 @@
+"""Data: what went in, how often, how alike; and the way in for data of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from dashboard import cache, state
+from dashboard.as_typed import clipped
+from dashboard.charts import data as charts
+from dashboard.charts.style import mode_colour
+from dashboard.runs.cards import DatasetCard
+from dashboard.widgets.add_data import add_data
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.tables import show_table
+from dashboard.widgets.text import plain
+from dashboard.words import capital, count_of
+from swiftcore.cost.cosine import cosine_cost, incidence
+from swiftcore.data.dataset import Dataset
+from swiftcore.errors import SwiftError
+
+MOST_COMPARED = 1500  # features whose distances are computed at once
+MOST_DRAWN = 120
+MOST_BARS = 20
+
+
+def show() -> None:
+    """What is there first; the way in for new data beside it."""
+    st.title("Data")
+    _say_built()
+    if not state.current_dataset():
+        nothing_yet("There are no data yet. Hand over some files here.")
+        guarded(add_data)
+        return
+    views = {"This data set": _overview, "How alike features are": _similarity,
+             "Add data": _add, "Delete": _delete}  # fmt: skip
+    tabs = st.tabs(list(views), on_change="rerun", key="data.tab")
+    for tab, draw in zip(tabs, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                guarded(draw)
+
+
+def _say_built() -> None:
+    built = state.recall("built")
+    if built and built == state.current_dataset():
+        state.forget("built")
+        st.success("The data set is built and kept. Next: find its phenotypes.")
+        page = state.page("runs")
+        if page is not None:
+            st.page_link(page, label="Start a run with it")
+
+
+def _add() -> None:
+    add_data()
+
+
+def _overview() -> None:
+    card = cache.card(state.current_dataset())
+    dataset = cache.dataset(card.id)
+    sizes = " x ".join(
+        count_of(size, name) for size, name in zip(card.shape, card.mode_names, strict=True)
+    )
+    filled = dataset.tensor.density
+    st.subheader(clipped(card.name))
+    st.markdown(f"{plain(sizes)}; {card.entries:,} cells filled ({filled:.2%}).")
+    st.caption(plain(card.origin, 500))
+    _show_outcome(dataset)
+    limit = state.small_cells()
+    per_row = np.bincount(dataset.tensor.coordinates[:, 0], minlength=card.shape[0])
+    table = charts.entries_table(per_row)
+    safe = table.assign(rows=table["rows"].where(~_small(table["rows"], limit), 0))
+    left_out = int((safe["rows"] != table["rows"]).sum())
+    st.markdown(f"**Entries of one {plain(card.mode_names[0])}**: {per_row.min():,} to "
+                f"{per_row.max():,}, half have {int(np.median(per_row)):,} or "
+                "more.")  # fmt: skip
+    show_figure(charts.entries_bars(safe, card.mode_names[0]),
+                f"Bars: how many rows have how many entries; the middle is {np.median(per_row):g}.",
+                _shown(table, limit), "entries_per_row")  # fmt: skip
+    if left_out:
+        st.caption(f"{left_out} bars of fewer than {limit} rows are not drawn.")
+    for axis in range(1, len(card.shape)):
+        _show_frequency(dataset, axis, limit)
+    _show_summary(dataset)
+
+
+def _show_outcome(dataset: Dataset) -> None:
+    if dataset.outcome is None:
+        st.markdown("No outcome: phenotypes can be found and judged, but nothing is predicted.")
+        return
+    values, counts = np.unique(dataset.outcome, return_counts=True)
+    names = {"False": "no", "True": "yes"}
+    table = pd.DataFrame({"Outcome": [names.get(str(v), str(v)) for v in values], "rows": counts})
+    st.markdown(f"**Outcome: {plain(dataset.outcome_name or 'outcome', 60)}**")
+    show_table(_shown(table, state.small_cells()), "How many rows have which outcome")
+
+
+def _small(counts: pd.Series, limit: int) -> pd.Series:
+    return (counts > 0) & (counts < limit)
+
+
+def _shown(table: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """The table with small counts of rows, and the shares they would give away, hidden."""
+    small = _small(table["rows"], limit)
+    counts = [f"<{limit}" if hide else f"{count:,}"
+              for hide, count in zip(small, table["rows"], strict=True)]  # fmt: skip
+    shown = table.assign(rows=counts)
+    if "share" in shown:
+        shown["share"] = table["share"].round(4).mask(small)
+    return shown.rename(columns=capital)
+
+
+def _show_frequency(dataset: Dataset, axis: int, limit: int) -> None:
+    mode, places = dataset.tensor.modes[axis], dataset.tensor.coordinates
+    table = charts.frequency_table(places[:, 0], places[:, axis], mode.labels,
+                                   dataset.tensor.shape[0])  # fmt: skip
+    drawn = table[~_small(table["rows"], limit)].head(MOST_BARS)
+    st.markdown(f"**Most frequent: {plain(mode.name, 60)}**")
+    show_figure(charts.frequency_bars(drawn, mode_colour(axis)),
+                f"Bars: the {len(drawn)} most frequent of {len(table)}; the first is "
+                f"{clipped(drawn['feature'].iloc[0]) if len(drawn) else 'none'}.",
+                _shown(table, limit), f"frequency_{axis}")  # fmt: skip
+    if len(table) > len(drawn):
+        st.caption(f"The other {len(table) - len(drawn):,} are in the table below the chart.")
+
+
+def _show_summary(dataset: Dataset) -> None:
+    summary = dataset.summary
+    if summary is None:
+        return
+    with st.expander("Where the data came from, and what was left out"):
+        if summary.left_out:
+            table = pd.DataFrame([(one.where, one.count, one.reason) for one in summary.left_out],
+                                 columns=["Where", "How many", "Why"])  # fmt: skip
+            show_table(table, "What was left out, and why")
+        else:
+            st.markdown("Nothing was left out.")
+        for sentence in (*summary.notes, *map(str, summary.telling)):
+            st.markdown(f"- {plain(sentence, 500)}")
+
+
+def _similarity() -> None:
+    dataset = cache.dataset(state.current_dataset())
+    names = {axis: dataset.tensor.modes[axis].name for axis in range(1, dataset.tensor.n_modes)}
+    st.markdown("Two features are close when the same rows have them. SWIFT forgives a mix-up of "
+                "close features and charges one of distant features.")  # fmt: skip
+    axis = st.selectbox("Features", list(names), format_func=lambda each: clipped(names[each]),
+                        key="cost.axis")  # fmt: skip
+    cost, labels, whole = feature_costs(state.current_dataset(), str(axis))
+    if len(labels) < whole:
+        st.caption(f"Of {whole:,} features the {len(labels):,} most frequent are compared here.")
+    feature = st.selectbox("Nearest features of", list(labels), format_func=clipped,
+                           key=f"cost.feature.{axis}")  # fmt: skip
+    if feature is not None:
+        table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
+        show_table(table, f"Features nearest to {clipped(feature)}")
+    drawn = np.arange(min(len(labels), MOST_DRAWN))
+    order = drawn[charts.clustered(cost[np.ix_(drawn, drawn)])]
+    names_in_order = [labels[index] for index in order]
+    st.markdown(f"**{state.say('cost')}**")
+    if len(drawn) < len(labels):
+        st.caption(f"Drawn: the {len(drawn)} most frequent of {whole:,}. The table above knows "
+                   "the others too.")  # fmt: skip
+    square = cost[np.ix_(order, order)]
+    table = pd.DataFrame(square.round(3), columns=names_in_order)
+    table.insert(0, "feature", names_in_order)
+    show_figure(charts.cost_heatmap(square, names_in_order),
+                f"Heatmap: distances between {len(order)} features; close ones stand side by side.",
+                table, f"costs_{axis}")  # fmt: skip
+
+
+def feature_costs(dataset: str, axis: str) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
+    """Cosine costs of the most frequent features of a mode, their names, and how many there are."""
+    return _feature_costs(str(cache.store().root), dataset, axis)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _feature_costs(
+    root: str, dataset: str, axis: str
+) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
+    tensor, mode = cache.dataset(dataset).tensor, int(axis)
+    rows = incidence(tensor, mode, 0)
+    frequent = np.argsort(-np.diff(rows.indptr), kind="stable")[:MOST_COMPARED]
+    labels = tuple(tensor.modes[mode].labels[index] for index in frequent)
+    return cosine_cost(rows[frequent]), labels, tensor.shape[mode]
+
+
+def _delete() -> None:
+    card = cache.card(state.current_dataset())
+    runs = cache.store().runs(card.id)
+    st.markdown(f"This deletes the data set **{plain(card.name, 60)}** and "
+                f"{count_of(len(runs), 'run')} of it from this computer. It cannot be undone. "
+                "Judgements of its phenotypes stay.")  # fmt: skip
+    sure = st.checkbox("I want to delete it", key=f"sure.{card.id}")
+    if st.button("Delete the data set", key="delete_dataset", disabled=not sure):
+        delete(card)
+
+
+def delete(card: DatasetCard) -> None:
+    """Delete a data set and all that is held of it in memory."""
+    try:
+        cache.store().delete_dataset(card.id)
+    except SwiftError as error:
+        show_problems(error)
+        return
+    st.cache_resource.clear()
+    state.choose(dataset="", run="", phenotype="")
+    st.rerun()

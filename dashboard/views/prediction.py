@@ -1,0 +1,176 @@
+"""Prediction: which phenotypes go with the outcome, and how well they tell it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, state, verdicts
+from dashboard.as_typed import clipped
+from dashboard.charts import prediction as charts
+from dashboard.runs.cards import DatasetCard
+from dashboard.widgets import experiments
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import NOT_A_CAUSE, capital
+
+SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
+HELP = {
+    "clinician": (
+        "Each bar is one phenotype. To the right: patients who have it tend to have the outcome. "
+        "To the left: they tend not to. The thin line shows how much that changes when a part of "
+        "the data is left out."
+    ),
+    "scientist": (
+        "Lasso coefficients on standardised memberships, fitted on all rows; whiskers span the "
+        "coefficients of the folds."
+    ),
+}
+
+
+def show() -> None:
+    """Links of the phenotypes first, then how well they predict, beside other methods."""
+    st.title("Prediction")
+    if not state.current_dataset():
+        nothing_yet("There are no data yet.", "data")
+        return
+    card = cache.card(state.current_dataset())
+    if not card.classes:
+        nothing_yet("These data have no outcome, so there is nothing to predict. "
+                    "Load them again and say which column is the outcome.", "data")  # fmt: skip
+        return
+    st.markdown(f"Outcome: **{plain(card.outcome_name or 'outcome', 60)}**. {NOT_A_CAUSE}")
+    guarded(lambda: _show_links(card))
+    guarded(lambda: _show_comparison(card))
+
+
+def _show_links(card: DatasetCard) -> None:
+    st.header("Which phenotypes go with the outcome")
+    run = state.current_run()
+    if not run:
+        nothing_yet("There are no phenotypes of these data yet.", "runs")
+        return
+    links = cache.fit(run).links
+    if links is None or links.tables["links"].empty:
+        notes = links.about.get("notes", ()) if links is not None else ()
+        st.info(plain(" ".join(notes)) or "This result holds no links to the outcome.")
+        return
+    table = links.tables["links"]
+    if len(card.classes) > 2:
+        known = [str(name) for name in table["class"].unique()]
+        chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
+        table = table[table["class"] == chosen]
+    st.markdown(f"{verdicts.links(table)} {verdicts.score(links.about)}")
+    st.caption(HELP[state.wording()])
+    names = experiments.phenotype_names()
+    shown = _link_table(table, names)
+    show_figure(
+        charts.link_bars(table, names, state.say("link")),
+        f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
+        f"{verdicts.links(table)}",
+        shown, "links_to_outcome",
+    )  # fmt: skip
+
+
+def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    order = table.sort_values("weight", ascending=False)
+    words = [state.say("towards" if weight > 0 else "away" if weight < 0 else "no_link")
+             for weight in order["weight"]]  # fmt: skip
+    return pd.DataFrame({
+        "Phenotype": order["phenotype"], "Name": [names.get(one, "") for one in order["phenotype"]],
+        "Direction": words, state.say("link"): order["weight"].round(4),
+        "Lowest fold": order["low"].round(4), "Highest fold": order["high"].round(4),
+        "Folds with this direction": order["same_sign"].map("{:.0%}".format),
+        "Folds that use it": order["chosen"].map("{:.0%}".format),
+    })  # fmt: skip
+
+
+def _show_comparison(card: DatasetCard) -> None:
+    st.header("How well, beside other methods")
+    found = experiments.newest("evaluation")
+    if found is None:
+        return
+    about, tables = found.experiment.about, found.experiment.tables
+    metric = str(about.get("metric_title", "Score"))
+    rank = _choose_rank(tables["summary"])
+    here = {name: table[table["rank"].isin([0, rank])] for name, table in tables.items()}
+    st.markdown(verdicts.comparison(here["comparison"], metric))
+    second = str(about.get("second_title") or SECOND.get(str(about.get("metric")), "Second score"))
+    scores = _score_table(here["summary"], metric, second)
+    show_table(scores, f"Scores of {len(scores)} methods, best first")
+    st.caption(f"Mean over rows that took no part in the fit; guessing reaches "
+               f"{float(about.get('chance') or 0):.3f}.")  # fmt: skip
+    download_csv(scores, "scores")
+    if len(here["comparison"]):
+        st.subheader("Differences, fold by fold")
+        _show_differences(here["comparison"], metric)
+    _show_curve(card, here, about)
+    with st.expander("Settings that were chosen"):
+        chosen = verdicts.settings_chosen(here["scores"]).rename(columns={
+            "title": "Method", "rank": "R", "setting": "Setting", "folds": "Folds",
+            "validation": f"{metric} on validation rows", "score": f"{metric} on test rows",
+        })  # fmt: skip
+        show_table(chosen, "Settings chosen for each method on validation rows")
+        download_csv(chosen, "chosen_settings")
+    experiments.show_about(found)
+
+
+def _choose_rank(summary: pd.DataFrame) -> int:
+    ranks = sorted(int(rank) for rank in summary["rank"].unique() if rank)
+    if len(ranks) < 2:
+        return ranks[0] if ranks else 0
+    best = summary[summary["method"] == "swift"].sort_values("mean")["rank"]
+    start = ranks.index(int(best.iloc[-1])) if len(best) else 0
+    return int(st.selectbox(state.say("rank"), ranks, index=start, key="evaluation.rank"))
+
+
+def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:
+    order = summary.sort_values("mean", ascending=False)
+    return pd.DataFrame({
+        "Method": order["method"].map(verdicts.title), metric: order["mean"].round(3),
+        "± SD": order["sd"].round(3), second: order["second_mean"].round(3),
+        "Kind": order["kind"], "R": [str(rank) if rank else "" for rank in order["rank"]],
+        "Folds": order["n"],
+    })  # fmt: skip
+
+
+def _show_differences(table: pd.DataFrame, metric: str) -> None:
+    st.caption("SWIFT minus the other on the same folds, with a 95 % interval. Filled: clear. "
+               "Open: the folds cannot tell.")  # fmt: skip
+    shown = table.assign(method=table["method"].map(verdicts.title))
+    show_figure(
+        charts.difference_dots(table, metric),
+        f"Dots with intervals: difference in {metric} between SWIFT and {len(table)} others. "
+        f"{verdicts.comparison(table, metric)}",
+        shown.round(4).rename(columns=capital), "differences",
+    )  # fmt: skip
+
+
+def _show_curve(card: DatasetCard, tables: dict[str, pd.DataFrame], about: dict) -> None:
+    curves, confusion = tables.get("curves"), tables.get("confusion")
+    table = curves if curves is not None else confusion
+    if table is None or table.empty:
+        return
+    binary = curves is not None
+    st.subheader("Precision and recall" if binary else "Which class is taken for which")
+    methods = sorted(table["method"].unique(), key=lambda name: (name != "swift", name))
+    method = st.selectbox("Method", methods, format_func=verdicts.title, key="curve.method")
+    one = table[table["method"] == method]
+    if binary:
+        chance = float(about.get("chance") or 0)
+        show_figure(
+            charts.precision_recall(one, chance),
+            f"Precision against recall of {verdicts.title(method)}; guessing is at {chance:.2f}.",
+            one.drop(columns="method").rename(columns=capital), "precision_recall",
+        )  # fmt: skip
+        return
+    classes = [str(name) for name in about.get("classes") or card.classes]
+    counts = charts.confusion_counts(one, classes)
+    show_figure(
+        charts.confusion(one, classes),
+        f"Confusion matrix of {verdicts.title(method)} over {len(classes)} classes.",
+        counts.astype(int).reset_index(), "confusion",
+    )  # fmt: skip

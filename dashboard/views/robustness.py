@@ -1,0 +1,177 @@
+"""Robustness: do the phenotypes and their use hold under noise, other fits and settings?"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, state, verdicts
+from dashboard.charts import robustness as charts
+from dashboard.runs.cards import DatasetCard
+from dashboard.widgets import experiments
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.words import capital
+
+NO_OUTCOME = (
+    "These data have no outcome, so there is no score to follow. The other tabs show whether "
+    "the phenotypes themselves hold."
+)
+
+
+def show() -> None:
+    """One tab per question; each begins with its answer."""
+    st.title("Robustness")
+    if not state.current_dataset():
+        nothing_yet("There are no data yet.", "data")
+        return
+    card = cache.card(state.current_dataset())
+    views = {
+        "False entries": _noise,
+        "Phenotypes that survive": _survival,
+        "Other fits": _stability,
+        "Number of phenotypes": _ranks,
+        "Similarity of features": _ablation,
+    }
+    tabs = st.tabs(list(views), on_change="rerun", key="robustness.tab")
+    for tab, draw in zip(tabs, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                guarded(lambda draw=draw: draw(card))
+
+
+def _noise(card: DatasetCard) -> None:
+    st.markdown("What happens to the prediction when entries are false: some are added, some "
+                "are taken away.")  # fmt: skip
+    if not card.classes:
+        st.info(NO_OUTCOME)
+        return
+    found = experiments.newest("noise")
+    if found is None:
+        return
+    scores = found.experiment.tables.get("scores", pd.DataFrame())
+    if scores.empty:
+        st.info("This experiment holds no scores.")
+        return
+    metric = _metric(found)
+    answer = verdicts.noise(scores, metric)
+    st.markdown(f"**{answer}**")
+    means = charts.noise_means(scores)
+    table = means.assign(method=means["method"].map(verdicts.title)).round(4)
+    show_figure(charts.noise_lines(scores, metric, state.say("noise")),
+                f"Lines: {metric} against the share of false entries. {answer}",
+                table.rename(columns=capital), "noise")  # fmt: skip
+    experiments.show_about(found)
+
+
+def _survival(_: DatasetCard) -> None:
+    st.markdown("Which phenotypes are found again when entries are false.")
+    found = experiments.newest("noise")
+    if found is None:
+        return
+    survival = found.experiment.tables["survival"]
+    limit = float(found.experiment.about.get("found_from") or verdicts.FOUND_FROM)
+    answer = verdicts.survival(survival, limit)
+    st.markdown(f"**{answer}**")
+    _say_whose(found)
+    means = charts.survival_means(survival)
+    table = means.rename(columns=lambda level: f"{level:.0%}").round(3).reset_index()
+    show_figure(charts.survival_heatmap(survival, found.names, state.say("noise")),
+                f"Heatmap: how well each phenotype is found at each noise level. {answer}",
+                table.rename(columns=capital), "survival")  # fmt: skip
+    experiments.show_about(found)
+
+
+def _stability(_: DatasetCard) -> None:
+    st.markdown("Whether the same phenotypes come back when the computation starts elsewhere "
+                "(other seeds) or sees only a part of the rows (other folds).")  # fmt: skip
+    found = experiments.newest("stability")
+    if found is None:
+        return
+    summary = found.experiment.tables["summary"]
+    answer = verdicts.stability(summary)
+    st.markdown(f"**{answer}**")
+    _say_whose(found)
+    names = found.names
+    table = summary.assign(name=[names.get(one, "") for one in summary["phenotype"]]).round(3)
+    show_figure(charts.stability_dots(summary, names),
+                f"Dots: share of other fits in which each phenotype is found again. {answer}",
+                table.rename(columns=capital), "stability")  # fmt: skip
+    limit = float(found.experiment.about.get("found_from") or verdicts.FOUND_FROM)
+    st.caption(f"Found again: a partner with a cosine of {limit:g} or more.")
+    with st.expander("Every single match"):
+        matches = found.experiment.tables["matches"].round(3).rename(columns=capital)
+        show_table(matches, "Cosine of each phenotype with its partner in every other fit")
+        download_csv(matches, "matches")
+    experiments.show_about(found)
+
+
+def _ranks(card: DatasetCard) -> None:
+    st.markdown("How the prediction changes with the number of phenotypes.")
+    if not card.classes:
+        st.info(NO_OUTCOME)
+        return
+    swept = [one for one in (_rank_table("evaluation"), _rank_table("ablation")) if one is not None]
+    if not swept:
+        experiments.offer("evaluation")
+        return
+    table, metric = max(swept, key=lambda pair: len(pair[0]))
+    answer = verdicts.ranks(table, metric)
+    st.markdown(f"**{answer}**")
+    if len(table) < 2:
+        page = state.page("runs")
+        if page is not None:
+            st.page_link(page, label="Try several numbers of phenotypes on the page Runs")
+    show_figure(charts.rank_line(table, metric, state.say("rank")),
+                f"Line: {metric} against the number of phenotypes. {answer}",
+                table.round(4).rename(columns=capital), "ranks")  # fmt: skip
+
+
+def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
+    """rank, mean, sd, n of SWIFT with cosine costs from the newest experiment of a kind."""
+    found = cache.latest_experiment(state.current_dataset(), kind)
+    if found is None:
+        return None
+    scores = found.tables["scores"]
+    key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
+    mine = scores[scores[key] == value].groupby("rank")["score"]
+    table = mine.agg(mean="mean", sd="std", n="count").reset_index()
+    return (table, str(found.about.get("metric_title", "Score"))) if len(table) else None
+
+
+def _ablation(card: DatasetCard) -> None:
+    st.markdown("What it adds that SWIFT knows which features are alike: the same fit with the "
+                "similarity seen in the data, with none, and with a random one.")  # fmt: skip
+    if not card.classes:
+        st.info(NO_OUTCOME)
+        return
+    found = experiments.newest("ablation")
+    if found is None:
+        return
+    scores, metric = found.experiment.tables["scores"], _metric(found)
+    ranks = sorted(int(rank) for rank in scores["rank"].unique())
+    full = [rank for rank in ranks if scores[scores["rank"] == rank]["recipe"].nunique() > 1]
+    if len(full) > 1:
+        rank = st.selectbox(state.say("rank"), full, key="ablation.rank")
+    else:
+        rank = (full or ranks)[0]
+    scores = scores[scores["rank"] == rank]
+    answer = verdicts.ablation(scores, metric)
+    st.markdown(f"**{answer}**")
+    table = scores.assign(recipe=[verdicts.RECIPE_TITLES.get(one, one) for one in scores["recipe"]])
+    show_figure(charts.recipe_dots(scores, metric),
+                f"Dots: {metric} of each fold and their mean for each similarity. {answer}",
+                table.round(4).rename(columns=capital), "ablation")  # fmt: skip
+    experiments.show_about(found)
+
+
+def _metric(found: experiments.Found) -> str:
+    return str(found.experiment.about.get("metric_title", "Score"))
+
+
+def _say_whose(found: experiments.Found) -> None:
+    if not found.names:
+        st.caption("P01, P02 ... are the phenotypes of this experiment's own fit; they need not "
+                   "be those of the result chosen at the left.")  # fmt: skip

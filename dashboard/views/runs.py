@@ -1,0 +1,254 @@
+"""Runs: compute, watch, stop, compare, delete, hand on."""
+
+from __future__ import annotations
+
+import time
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, phenotype_facts, state
+from dashboard.as_typed import clipped
+from dashboard.charts import runs as charts
+from dashboard.runs import jobs
+from dashboard.runs.cards import RunCard, RunState
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.experiments import watch
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.run_forms import experiment_form, fit_form
+from dashboard.widgets.sidebar import run_name
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from swiftcore.errors import SwiftError
+
+KINDS = {
+    "fit": "Phenotypes",
+    "evaluation": "Comparison",
+    "noise": "False entries",
+    "ablation": "Similarity",
+    "stability": "Fitted again",
+    "projection": "New rows",
+}
+PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
+LARGEST_BUNDLE = 200  # MB
+
+
+def show() -> None:
+    """What is computed now, then the ways to start, look back, compare and hand on."""
+    st.title("Runs")
+    guarded(_say_started)
+    guarded(_show_active)
+    views = {"Find phenotypes": _new_fit, "Experiments": _new_experiment, "History": _history,
+             "Compare two": _compare, "Import": _import}  # fmt: skip
+    tabs = st.tabs(list(views), on_change="rerun", key="runs.tab")
+    for tab, draw in zip(tabs, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                guarded(draw)
+
+
+def _new_fit() -> None:
+    if not state.current_dataset():
+        nothing_yet("There are no data to compute with yet.", "data")
+        return
+    fit_form(cache.card(state.current_dataset()))
+
+
+def _new_experiment() -> None:
+    if not state.current_dataset():
+        nothing_yet("There are no data to compute with yet.", "data")
+        return
+    experiment_form(cache.card(state.current_dataset()))
+
+
+def _say_started() -> None:
+    """What became of the run that was started last in this session."""
+    run_id = state.recall("started")
+    if not run_id:
+        return
+    ids = {card.id: card for card in cache.store().runs()}
+    run = ids.get(run_id)
+    if run is None:
+        state.forget("started")
+    elif run.state is RunState.DONE:
+        st.success(f"{plain(run.title, 100)} is done ({_duration(run.seconds)}).")
+        _look_button(run, "started")
+    elif not run.state.active:
+        st.warning(f"{plain(run.title, 100)}: {plain(run.message, 400)}")
+
+
+def _show_active() -> None:
+    for number, run in enumerate(jobs.active(cache.store())):
+        with st.container(border=True):
+            st.markdown(f"**{KINDS[run.kind]}: {plain(run.title, 100)}**")
+            watch(run.id, _objective if run.kind == "fit" else None)
+            st.button("Stop", key=f"runs.stop.{number}.{run.id}", on_click=jobs.cancel,
+                      args=(cache.store(), run.id))  # fmt: skip
+
+
+def _objective(run: RunCard) -> None:
+    """The objective so far; a small live chart, its numbers come with the result."""
+    history = list((run.progress or {}).get("history") or ())
+    if len(history) < 2:
+        return
+    table = pd.DataFrame({"iteration": range(len(history)), "objective": history})
+    axis = state.say("objective")
+    st.plotly_chart(charts.objective_lines({"": table}, axis), theme=None,
+                    config={"displayModeBar": False}, key=f"live.{run.id}",
+                    alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
+                        f"{len(history) - 1} iterations.")  # fmt: skip
+
+
+def _history() -> None:
+    everything = st.toggle("Show the runs of all data sets", key="history.all")
+    cards = cache.store().runs(None if everything else state.current_dataset() or None)
+    if not cards:
+        st.info("Nothing was computed yet.")
+        return
+    names = {card.id: card.name for card in cache.store().datasets()}
+    table = pd.DataFrame([_line(run, names) for run in cards])
+    show_table(table, f"{len(cards)} runs, newest first")
+    download_csv(table, "runs")
+    by_id = {run.id: run for run in cards}
+    chosen = st.selectbox("Run", list(by_id), format_func=lambda each: _name(by_id[each]),
+                          key="history.run")  # fmt: skip
+    if chosen:
+        guarded(lambda: _one_run(by_id[chosen]))
+
+
+def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
+    words = "Damaged; compute it again." if run.damaged else run.message or run.state.value
+    return {
+        "What": KINDS[run.kind], "Settings": run.title, "State": words,
+        "Took": _duration(run.seconds) if run.seconds else "",
+        "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)),
+        "Data set": names.get(run.dataset, "deleted"), "Id": run.id[:8],
+    }  # fmt: skip
+
+
+def _name(run: RunCard) -> str:
+    return f"{KINDS[run.kind]}: {run_name(run)}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _one_run(run: RunCard) -> None:
+    """Open, hand on, or delete one run; its settings and its objective."""
+    if run.state is RunState.DONE and not run.damaged:
+        _look_button(run, "history")
+        with_data = st.checkbox("Put the data set into the bundle too (patient rows!)",
+                                key=f"with_data.{run.id}")  # fmt: skip
+        st.download_button(
+            "Export as a bundle", lambda: cache.store().export_run(run.id, with_data=with_data),
+            f"swift_run_{run.id[:8]}.zip", "application/zip", key="export", on_click="ignore",
+        )  # fmt: skip
+        if run.kind == "fit":
+            fit = cache.fit(run.id)
+            st.caption(f"{fit.outcome} {state.say('objective')}: {fit.objective:,.4g}.")
+            show_figure(charts.objective_lines({"": fit.history}, state.say("objective")),
+                        f"Line: the objective falls to {fit.objective:.4g}.",
+                        fit.history, "objective")  # fmt: skip
+    elif not run.state.active:
+        st.warning(plain(run.message or run.state.value, 400))
+    with st.expander("All settings"):
+        table = pd.DataFrame([(name.replace("_", " "), _shown(value))
+                              for name, value in run.request.settings.items()],
+                             columns=["Setting", "Value"])  # fmt: skip
+        show_table(table, "Every setting of this run")
+    if run.state.active:
+        return
+    sure = st.checkbox("I want to delete this run; judgements stay", key=f"sure.{run.id}")
+    if st.button("Delete the run", key="delete_run", disabled=not sure):
+        cache.store().delete_run(run.id)
+        if run.id == state.current_run():
+            state.choose(run="")
+        st.rerun()
+
+
+def _look_button(run: RunCard, key: str) -> None:
+    page = state.page(PAGES.get(run.kind, "robustness"))
+    if st.button("Look at the result", type="primary", key=f"look.{key}"):
+        state.forget("started")
+        fit = run.id if run.kind == "fit" else run.request.run or None
+        state.choose(dataset=run.dataset, run=fit)
+        if page is not None:
+            st.switch_page(page)
+        st.rerun()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value)) or "all that fit"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _compare() -> None:
+    runs = cache.store().runs(state.current_dataset() or None, "fit")
+    fits = {run.id: run for run in runs if run.state is RunState.DONE and not run.damaged}
+    if len(fits) < 2:
+        st.info("Two finished results of this data set are needed to compare them.")
+        return
+    left, right = st.columns(2)
+    ids = list(fits)
+    with left:
+        first = st.selectbox("One", ids, format_func=lambda each: run_name(fits[each]),
+                             key="compare.first")  # fmt: skip
+    with right:
+        second = st.selectbox("Other", ids, index=1, key="compare.second",
+                              format_func=lambda each: run_name(fits[each]))  # fmt: skip
+    if first is None or second is None or first == second:
+        st.info("Choose two different runs.")
+        return
+    _side_by_side(fits[first], fits[second])
+
+
+def _side_by_side(one: RunCard, other: RunCard) -> None:
+    here, there = cache.fit(one.id), cache.fit(other.id)
+    rows = [(name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
+            for name, value in one.request.settings.items()]  # fmt: skip
+    rows += [("how it ended", here.outcome, there.outcome),
+             ("objective", f"{here.objective:,.5g}", f"{there.objective:,.5g}"),
+             ("took", _duration(one.seconds), _duration(other.seconds))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
+    table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])
+    st.markdown("**Settings**")
+    show_table(table, "Settings of both runs side by side")
+    download_csv(table, "compared_settings")
+    goal = ("sharpness", "marginal_weight", "costs", "row_cost")
+    if any(one.request.settings[name] != other.request.settings[name] for name in goal):
+        st.caption("They minimise different objectives; only their phenotypes can be compared.")
+    histories = {f"One: {clipped(one.title, 40)}": here.history,
+                 f"Other: {clipped(other.title, 40)}": there.history}  # fmt: skip
+    both = pd.concat([history.assign(run=name) for name, history in histories.items()])
+    show_figure(charts.objective_lines(histories, state.say("objective")),
+                "Two lines: the objective of both runs against iterations.",
+                both, "compared_objectives")  # fmt: skip
+    if phenotype_facts.same_features(here.modes, there.modes):
+        st.markdown("**Phenotypes, matched one to one**")
+        matched = phenotype_facts.match_runs(here, there).round(3)
+        named = matched.rename(columns={"here": "One", "there": "Other", "cosine": "Cosine"})
+        show_table(named, "Best partners of the phenotypes of both runs")
+        download_csv(named, "matched_phenotypes")
+
+
+def _import() -> None:
+    st.markdown("Take in a run that was exported elsewhere. Its data set must be here already, or "
+                "in the bundle.")  # fmt: skip
+    file = st.file_uploader("Run bundle", type=["zip"], max_upload_size=LARGEST_BUNDLE,
+                            key=f"import.{state.recall('imports', 0)}")  # fmt: skip
+    if file is None or not st.button("Import", type="primary", key="import"):
+        return
+    try:
+        run = cache.store().import_run(bytes(file.getbuffer()))
+    except SwiftError as error:
+        show_problems(error)
+        return
+    state.keep("imports", state.recall("imports", 0) + 1)
+    state.keep("started", run)
+    st.rerun()

@@ -1,0 +1,173 @@
+"""From files to a stored data set: hand over, look, choose, build."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, state, uploads
+from dashboard.as_typed import clipped
+from dashboard.widgets.build_options import choose_options
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.sandbox import Inspection, build_path, inspect_path
+from swiftcore.data.sniff import KINDS
+from swiftcore.errors import InvalidData, SwiftError
+
+TEMPLATE = """patient,diagnosis,medication,date,value,outcome
+0001,Essential hypertension,ACE inhibitors,2020-01-31,1,0
+0001,Type 2 diabetes,Metformin,2020-01-31,2,0
+0002,Heart failure,Loop diuretics,2020-03-02,1,1
+0002,Atrial fibrillation,Anticoagulants,2020-03-02,1,1
+"""
+HELP = (
+    "One table of events (CSV, TSV, gz, Parquet); several tables (diagnoses, medications, "
+    "patients) together; the tables of an OMOP, MIMIC, Synthea or eICU export; a zip of texts in "
+    "one folder per category; a .tns or .npz tensor. Ids and codes are kept as they are written."
+)
+
+
+def add_data() -> None:
+    """Ask for files, show what they are and every problem, and build the data set."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        handed = _ask_for_files()
+    with right:
+        st.download_button("Template table", TEMPLATE, "swift_template.csv", "text/csv",
+                           key="template", on_click="ignore")  # fmt: skip
+    if handed is None:
+        return
+    path, name = handed
+    with st.spinner("Reading the files ..."):
+        guess = inspect(path, BuildOptions())
+    show_kind(guess)
+    try:
+        options = choose_options(guess, name)
+    except SwiftError as error:
+        show_problems(error)
+        return
+    with st.spinner("Reading the files ..."):
+        inspection = inspect(path, replace(options, name=""))
+    if inspection.problems:
+        show_problems(InvalidData(inspection.problems))
+        return
+    show_inspection(inspection)
+    synthetic = st.checkbox("These data are synthetic: they describe no real persons",
+                            help="Only then may small counts be shown.",
+                            key="option.synthetic")  # fmt: skip
+    if st.button("Build the data set", type="primary", key="build"):
+        _build(path, options, synthetic)
+
+
+def _ask_for_files() -> tuple[Path, str] | None:
+    """The path to read and a name for it, once something was handed over."""
+    root = uploads.server_root()
+    places = ["from this computer"] + (["from the server"] if root else [])
+    place = st.radio("Files", places, horizontal=True, key="place") if root else places[0]
+    if root and place == places[1]:
+        return _ask_on_server(root)
+    files = st.file_uploader("Files", accept_multiple_files=True, help=HELP,
+                             key=f"files.{state.recall('uploads', 0)}")  # fmt: skip
+    if not files:
+        return None
+    kept = uploads.keep([(file.name, file.getbuffer()) for file in files], _root())
+    name = files[0].name if len(files) == 1 else "my data"
+    return kept, _stem(name)
+
+
+def _ask_on_server(root: Path) -> tuple[Path, str] | None:
+    typed = st.selectbox("File or folder on the server", uploads.on_server(root), index=None,
+                         format_func=lambda each: clipped(each, 100), accept_new_options=True,
+                         placeholder="choose or type one", key="server_path")  # fmt: skip
+    if not typed:
+        return None
+    try:
+        path = uploads.inside(root, typed)
+    except SwiftError as error:
+        show_problems(error)
+        return None
+    return path, _stem(path.name)
+
+
+def _stem(name: str) -> str:
+    return clipped(uploads.safe_name(name).split(".")[0].replace("_", " "))
+
+
+def _root() -> Path:
+    return cache.store().root / "uploads"
+
+
+def inspect(path: Path, options: BuildOptions) -> Inspection:
+    """What lies at a path and what would be built of it, read in the guarded process."""
+    look = f"{path.stat().st_mtime_ns}" if path.exists() else "gone"
+    return _inspect(str(path), look, json.dumps(options.to_json(), sort_keys=True))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _inspect(path: str, look: str, options: str) -> Inspection:
+    return inspect_path(path, BuildOptions.from_json(json.loads(options)))
+
+
+def show_kind(inspection: Inspection) -> None:
+    """What the files were taken for, and the tables found in them."""
+    what = KINDS.get(inspection.kind, "files of an unknown kind")
+    st.markdown(f"This is **{plain(what)}**.")
+    if inspection.tables:
+        table = pd.DataFrame({"File": list(inspection.tables),
+                              "Rows": list(inspection.tables.values())})  # fmt: skip
+        show_table(table, "Files that were read, and how many rows each has")
+
+
+def show_inspection(inspection: Inspection) -> None:
+    """What would be built: columns taken, sizes, what is left out, what to know."""
+    if inspection.mapping:
+        st.markdown("**Columns taken**")
+        show_table(pd.DataFrame({"For": list(inspection.mapping),
+                                 "Taken": list(inspection.mapping.values())}),
+                   "Which column is taken for what")  # fmt: skip
+    if inspection.summary is not None:
+        st.markdown("**What would be built**")
+        known = {*inspection.notes, *(f"{one}." for one in inspection.left_out)}
+        telling = [str(one) for one in inspection.summary.telling]
+        for sentence in inspection.summary.sentences():
+            if sentence not in known and sentence not in telling:
+                st.markdown(f"- {plain(sentence, 500)}")
+        for sentence in telling[:5]:
+            st.warning(f"This may give the outcome away: {plain(sentence, 400)} Leave it out "
+                       "under More choices if it is the outcome itself.")  # fmt: skip
+    show_left_out(inspection)
+
+
+def show_left_out(inspection: Inspection) -> None:
+    """Everything that does not enter the tensor, counted, and the guesses made."""
+    if inspection.left_out:
+        st.markdown("**Left out**")
+        table = pd.DataFrame([(one.where, one.count, one.reason) for one in inspection.left_out],
+                             columns=["Where", "How many", "Why"])  # fmt: skip
+        show_table(table, "What was left out, and why")
+        download_csv(table, "left_out")
+    for note in inspection.notes:
+        st.caption(f"Note: {plain(note, 500)}")
+
+
+def _build(path: Path, options: BuildOptions, synthetic: bool) -> None:
+    try:
+        with st.spinner("Building ..."):
+            dataset = build_path(path, options)
+            identifier = cache.store().add_dataset(dataset, synthetic=synthetic)
+    except SwiftError as error:
+        show_problems(error)
+        return
+    if path.is_relative_to(_root()):
+        uploads.forget(path, _root())
+        _inspect.clear()
+    state.keep("uploads", state.recall("uploads", 0) + 1)  # an empty uploader next time
+    state.keep("built", identifier)
+    state.choose(dataset=identifier)
+    st.rerun()

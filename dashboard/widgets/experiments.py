@@ -1,0 +1,148 @@
+"""Experiments on a page: show the newest one, or say that it is missing and offer to start it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import cache, state
+from dashboard.open_fit import open_fit
+from dashboard.runs import jobs
+from dashboard.runs.cards import RunCard, RunState
+from dashboard.runs.request import Request
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.sidebar import time_left
+from dashboard.widgets.text import plain
+from dashboard.words import count_of
+from swiftcore.errors import SwiftError
+from swiftcore.evaluation.experiment import Experiment
+
+EVERY = 1.0
+MISSING = {
+    "evaluation": "SWIFT has not been compared with other methods on these data yet.",
+    "noise": "It has not been tried yet how false entries change these results.",
+    "ablation": "It has not been tried yet what the similarity of features adds.",
+    "stability": "It has not been tried yet whether these phenotypes come back in other fits.",
+}
+WAYS_TO_END = (RunState.CANCELLED, RunState.FAILED, RunState.INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An experiment and the run that holds it."""
+
+    run: RunCard
+    experiment: Experiment
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names of its phenotypes, if they are those of the fit that is looked at."""
+        mine = self.run.request.run and self.run.request.run == state.current_run()
+        return phenotype_names() if mine else {}
+
+
+def newest(kind: str) -> Found | None:
+    """The newest experiment of a kind, of the chosen fit if there is one; else offers it."""
+    store, dataset = cache.store(), state.current_dataset()
+    run = (store.latest(dataset, kind, state.current_run()) if state.current_run() else None) or (
+        store.latest(dataset, kind)
+    )
+    if run is None:
+        offer(kind)
+        return None
+    return Found(run, cache.experiment(run.id))
+
+
+def request_for(kind: str) -> Request:
+    """The usual experiment for what is looked at: its number of phenotypes, its settings."""
+    store, run = cache.store(), state.current_run()
+    settings = {"ranks": [store.run(run).request.settings["rank"]]} if run else {}
+    belongs = run if kind in ("noise", "stability") else ""
+    return Request(kind, state.current_dataset(), settings, belongs)
+
+
+def offer(kind: str) -> None:
+    """Say that it is missing, how long it would take, and start it on request."""
+    cards = cache.store().runs(state.current_dataset(), kind)
+    live = next((card for card in cards if card.state.active), None)
+    if live is not None:
+        st.info("It is being computed; this page shows it when it is done.")
+        watch(live.id)
+        return
+    st.info(MISSING[kind])
+    if cards and cards[0].state in WAYS_TO_END:
+        st.warning(f"The last attempt: {plain(cards[0].message, 300)}")
+    elif cards and cards[0].damaged:
+        st.warning("The stored result is damaged. Compute it again.")
+    start_button(request_for(kind), "Compute it now", f"offer.{kind}")
+    page = state.page("runs")
+    if page is not None:
+        st.page_link(page, label="More choices on the page Runs")
+
+
+def start_button(
+    request: Request, label: str, key: str, started: Callable[[str], None] | None = None
+) -> None:
+    """A button that starts a request, with what it will take; a refusal is shown in words."""
+    store = cache.store()
+    try:
+        known = store.is_finished(request.key())
+        sentence = "" if known else jobs.estimate(store, request).sentence
+    except SwiftError as error:
+        show_problems(error)
+        return
+    st.caption("This is in the store already; it opens at once." if known else plain(sentence))
+    if st.button(label, type="primary", key=key):
+        try:
+            run = jobs.start(store, request)
+        except SwiftError as error:
+            show_problems(error)
+            return
+        if started is not None:
+            started(run)
+        st.rerun()
+
+
+def watch(run_id: str, draw: Callable[[RunCard], None] | None = None) -> None:
+    """Follow a run while it lasts, then draw the whole page again."""
+
+    def look() -> None:
+        run = cache.store().run(run_id)
+        if not run.state.active:
+            st.rerun()
+        show_progress(run)
+        if draw is not None:
+            draw(run)
+
+    st.fragment(look, run_every=EVERY)()
+
+
+def show_progress(run: RunCard) -> None:
+    """How far a run is, and how long it will still take."""
+    if run.state is RunState.QUEUED:
+        ids = [one.id for one in jobs.active(cache.store())]
+        ahead = ids.index(run.id) if run.id in ids else 0
+        st.caption(f"Waiting; {count_of(ahead, 'computation')} before it.")
+        return
+    progress = run.progress or {}
+    done, total = float(progress.get("done") or 0), float(progress.get("total") or 0)
+    share = min(1.0, done / total) if total else 0.0
+    what = plain(progress.get("what") or "Starting", 80).rstrip(".")
+    st.progress(share, text=f"{what}: {share:.0%}, {time_left(progress.get('seconds_left'))}")
+
+
+def show_about(found: Found) -> None:
+    """When and how an experiment was computed, and what must be said about it."""
+    made = time.strftime("%d %b %Y %H:%M", time.localtime(found.run.ended or found.run.created))
+    st.caption(f"{plain(found.run.title, 120)}. Computed {made}.")
+    for note in found.experiment.about.get("notes") or ():
+        st.caption(f"Note: {plain(note, 400)}")
+
+
+def phenotype_names() -> dict[str, str]:
+    """Phenotype id to name, of the fit that is looked at."""
+    opened = open_fit()
+    return opened.names if opened is not None else {}

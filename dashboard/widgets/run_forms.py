@@ -1,0 +1,216 @@
+"""Forms that ask for a fit or an experiment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import cache, state
+from dashboard.runs.cards import DatasetCard, RunState
+from dashboard.runs.request import FIT_DEFAULTS, Request
+from dashboard.widgets.experiments import start_button
+from dashboard.widgets.problems import show_problems
+from swiftcore.errors import SwiftError
+from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
+
+# What each effort changes in the usual settings.
+EFFORTS: dict[str, dict[str, Any]] = {
+    "Quick": {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4},
+    "Standard": {},
+    "Thorough": {"max_iterations": 200, "n_restarts": 8, "tolerance": 1e-6, "dtype": "float64"},
+}
+EFFORT_HELP = (
+    "Quick: a first look. Standard: for work. Thorough: more rounds, more starts, more digits."
+)
+LABELS = {
+    "clinician": {
+        "max_iterations": "Most rounds", "tolerance": "Stop when it changes by less than",
+        "start": "How to start", "n_restarts": "Starts to choose from",
+        "costs": "Similarity of features", "row_cost": "Similarity of rows",
+        "dtype": "Precision of the numbers",
+    },
+    "scientist": {
+        "max_iterations": "Iteration limit", "tolerance": "Tolerance (relative)",
+        "start": "Initialisation", "n_restarts": "Restarts", "costs": "Cost recipe",
+        "row_cost": "Row cost", "dtype": "dtype",
+    },
+}  # fmt: skip
+CHOICES = {
+    "start": ("kl", "random"),
+    "costs": ("cosine", "one-minus-identity", "random"),
+    "row_cost": ("as costs", "none"),
+    "dtype": ("float32", "float64"),
+}
+KINDS = {
+    "evaluation": "Compare with other methods",
+    "noise": "Add false entries",
+    "stability": "Fit again and again",
+    "ablation": "Change the similarity of features",
+}
+QUESTIONS = {
+    "evaluation": "How well do the phenotypes predict the outcome, beside other methods?",
+    "noise": "How much do false entries change the prediction and the phenotypes?",
+    "stability": "Do the same phenotypes come back with other starts and other rows?",
+    "ablation": "What does it add that SWIFT knows which features are alike?",
+}
+NEED_OUTCOME = ("evaluation", "ablation")
+
+
+def fit_form(card: DatasetCard) -> None:
+    """Number of phenotypes, effort, everything else behind Advanced; then start."""
+    left, right = st.columns(2)
+    with left:
+        rank = st.number_input(
+            state.say("rank"), 1, 500, int(FIT_DEFAULTS["rank"]), key="fit.rank",
+            help="5 to 40 are usual; start with 10 to 20.", persist_state="session",
+        )  # fmt: skip
+    with right:
+        effort = st.segmented_control(
+            "Effort", list(EFFORTS), default="Standard", required=True, help=EFFORT_HELP,
+            key="fit.effort", persist_state="session",
+        )  # fmt: skip
+    settings = {**FIT_DEFAULTS, **EFFORTS[effort or "Standard"], "rank": int(rank or 1)}
+    with st.expander("Advanced"):
+        settings |= _advanced(settings, str(effort))
+    _start(Request("fit", card.id, settings), "Find phenotypes", "start.fit", open_it=True)
+
+
+def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
+    """All other settings; they begin where the effort puts them."""
+    words = LABELS[state.wording()]
+    left, right = st.columns(2)
+    chosen: dict[str, Any] = {}
+    with left:
+        chosen["sharpness"] = st.number_input(
+            state.say("sharpness"),
+            0.1,
+            100_000.0,
+            usual["sharpness"],
+            key="fit.sharpness",
+            help="Higher: mass moves to the nearest features only.",
+        )
+        chosen["marginal_weight"] = st.number_input(
+            state.say("marginal_weight"),
+            0.001,
+            1000.0,
+            usual["marginal_weight"],
+            format="%g",
+            key="fit.marginal_weight",
+            help="Higher: the model must match the data more closely.",
+        )
+        chosen["max_iterations"] = int(
+            st.number_input(
+                words["max_iterations"],
+                1,
+                5000,
+                usual["max_iterations"],
+                key=f"fit.max_iterations.{effort}",
+            )
+        )
+        chosen["tolerance"] = st.number_input(
+            words["tolerance"],
+            0.0,
+            0.1,
+            usual["tolerance"],
+            format="%.1e",
+            step=1e-6,
+            key=f"fit.tolerance.{effort}",
+        )
+        chosen["n_restarts"] = int(
+            st.number_input(
+                words["n_restarts"], 1, 50, usual["n_restarts"], key=f"fit.n_restarts.{effort}"
+            )
+        )
+    with right:
+        for name, known in CHOICES.items():
+            chosen[name] = st.selectbox(
+                words[name], known, known.index(usual[name]), key=f"fit.{name}.{effort}"
+            )
+        chosen["seed"] = int(
+            st.number_input(state.say("seed"), 0, 2**31 - 1, usual["seed"], key="fit.seed")
+        )
+    return chosen  # fmt: skip
+
+
+def experiment_form(card: DatasetCard) -> None:
+    """Which question, how much effort, which methods and ranks; then start."""
+    known = [kind for kind in KINDS if card.classes or kind not in NEED_OUTCOME]
+    kind = str(st.selectbox("Experiment", known, format_func=KINDS.__getitem__,
+                            key="experiment.kind"))  # fmt: skip
+    st.markdown(QUESTIONS[kind])
+    if not card.classes:
+        st.caption("These data have no outcome; experiments that predict one are not offered.")
+    run = state.current_run()
+    bound = bool(run) and kind in ("noise", "stability")
+    settings: dict[str, Any] = {"quick": st.segmented_control(
+        "Effort", ["Quick", "Thorough"], default="Quick", required=True, key="experiment.effort",
+        help="Quick tries few settings of each method, Thorough those of the paper.",
+    ) != "Thorough"}  # fmt: skip
+    if bound:
+        rank = cache.store().run(run).request.settings["rank"]
+        st.caption(f"It follows the {rank} phenotypes of the result chosen at the left.")
+        settings["ranks"] = [rank]
+    else:
+        settings["ranks"] = _ranks()
+    with st.expander("Advanced"):
+        settings |= _more(kind, bool(card.classes))
+    if not settings["ranks"]:
+        st.info("Give at least one number of phenotypes, for example 5, 10, 20.")
+        return
+    _start(lambda: Request(kind, card.id, settings, run if bound else ""), "Start the experiment",
+           "start.experiment")  # fmt: skip
+
+
+def _ranks() -> list[int]:
+    typed = st.text_input(f"{state.say('rank')}, one or several", "10", max_chars=100,
+                          key="experiment.ranks", help="For example 5, 10, 20")  # fmt: skip
+    parts = (typed or "").replace(";", ",").replace(" ", ",").split(",")
+    numbers = {int(part) for part in parts if part.isdecimal() and len(part) < 4}
+    return sorted(number for number in numbers if number)
+
+
+def _more(kind: str, outcome: bool) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    if kind in ("evaluation", "noise") and outcome:
+        chosen["methods"] = st.multiselect(
+            "Methods (none chosen: all that fit these data)", list(METHOD_TITLES),
+            format_func=lambda key: f"{METHOD_TITLES[key]} ({METHOD_KINDS[key]})",
+            key="experiment.methods",
+        )  # fmt: skip
+        if chosen["methods"] and "swift" not in chosen["methods"]:
+            chosen["methods"] = ["swift", *chosen["methods"]]
+    left, right = st.columns(2)
+    with left:
+        chosen["folds"] = int(st.number_input("Folds", 3, 20, 5, key="experiment.folds"))
+        chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
+    with right:
+        chosen["seed"] = int(st.number_input(state.say("seed"), 0, 2**31 - 1, 0,
+                                             key="experiment.seed"))  # fmt: skip
+        if kind == "noise":
+            chosen["draws"] = int(st.number_input("Draws of the noise", 1, 20, 2,
+                                                  key="experiment.draws"))  # fmt: skip
+    if kind == "noise":
+        steps = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
+        chosen["levels"] = sorted(st.multiselect(
+            state.say("noise"), steps, steps[:6], format_func="{:.0%}".format,
+            key="experiment.levels",
+        )) or steps[:6]  # fmt: skip
+    return chosen
+
+
+def _start(request: Any, label: str, key: str, *, open_it: bool = False) -> None:
+    """Start a request; a stored answer is opened at once."""
+    try:
+        asked = request() if callable(request) else request
+    except SwiftError as error:
+        show_problems(error)
+        return
+
+    def started(run: str) -> None:
+        card = cache.store().run(run)
+        state.keep("started", run)
+        if open_it and card.state is RunState.DONE:
+            state.choose(run=run)
+
+    start_button(asked, label, key, started)
