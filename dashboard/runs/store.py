@@ -27,6 +27,7 @@ from dashboard.runs.dataset_files import CARD, DATA, dataset_card, dataset_id, r
 from dashboard.runs.job_folder import Job
 from dashboard.runs.request import EXPERIMENTS, Request
 from dashboard.runs.results import Files, FittedRun, Projection
+from dashboard.runs.reviews import Reviews
 from dashboard.runs.run_facts import RUN, check_bundle, done_card, facts
 from dashboard.runs.sealed_folder import (
     SEAL,
@@ -112,12 +113,13 @@ class Store:
         return read_data(files)
 
     def delete_dataset(self, dataset: str) -> None:
-        """Delete a data set and everything computed from it; refused while that goes on."""
+        """Delete a data set, everything computed from it and every word said about that."""
         folder = self._dataset_folder(dataset)
         mine = self.runs(dataset)
         _refuse_active(mine)
         for card in mine:
             self.delete_run(card.id)
+            Reviews(self.root).forget(card.id)
         remove(folder, self.temporary)
 
     # ---- runs

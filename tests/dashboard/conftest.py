@@ -3,57 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
+from tiny_store import ended, tiny_dataset
 
 from dashboard.runs import jobs
-from dashboard.runs.cards import RunCard
 from dashboard.runs.request import Request
 from dashboard.runs.store import Store
-from swiftcore.data.dataset import Dataset
-from swiftcore.tensor import Mode, SparseTensor
-
-PATIENCE = 240.0  # seconds; the machine may be busy
-ROOT = Path(__file__).parents[2]
-
-
-def tiny_dataset(rows: int = 30, seed: int = 0, *, outcome: bool = True) -> Dataset:
-    """Three planted groups of features in rows x 8 diagnoses x 6 medications."""
-    rng = np.random.default_rng(seed)
-    group = np.arange(rows) % 3
-    places = [
-        (row, int(rng.integers(0, 3)) + 3 * int(group[row]) - (group[row] == 2),
-         int(rng.integers(0, 2)) + 2 * int(group[row]))
-        for row in range(rows) for _ in range(8)
-    ]  # fmt: skip
-    modes = (
-        Mode("patient", tuple(f"row {row}" for row in range(rows))),
-        Mode("diagnosis", tuple(f"diagnosis {index}" for index in range(8))),
-        Mode("medication", tuple(f"medication {index}" for index in range(6))),
-    )
-    tensor = SparseTensor.from_coordinates(np.array(places), np.ones(len(places)), modes=modes)
-    answer = (group == 0) ^ (rng.random(rows) < 0.1) if outcome else None
-    return Dataset(f"tiny {seed}", tensor, answer, "fever" if outcome else "", "Made by a test.")
-
-
-def wait_for(done: Callable[[], bool], patience: float = PATIENCE) -> None:
-    """Look now and then until it is so."""
-    until = time.monotonic() + patience
-    while not done():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.2)
-
-
-def ended(store: Store, run_id: str) -> RunCard:
-    """The card of a run once it has ended."""
-    wait_for(lambda: not store.run(run_id).state.active)
-    return store.run(run_id)
 
 
 @pytest.fixture
@@ -83,9 +40,3 @@ def fitted_store(fitted_root: Path, tmp_path: Path) -> Store:
 def fit_id(fitted_store: Store) -> str:
     """The run id of the fit in :func:`fitted_store`."""
     return fitted_store.runs(kind="fit")[0].id
-
-
-def python(code: str, *arguments: str) -> subprocess.Popen[str]:
-    """A process that runs a few lines, with what it says in a pipe."""
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
