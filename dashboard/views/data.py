@@ -11,6 +11,7 @@ from dashboard import cache, state
 from dashboard.as_typed import clipped
 from dashboard.charts import data as charts
 from dashboard.charts.style import mode_colour
+from dashboard.disclosure import hidden, hidden_share, hide_table
 from dashboard.runs.cards import DatasetCard
 from dashboard.widgets.add_data import add_data
 from dashboard.widgets.empty import nothing_yet
@@ -71,22 +72,26 @@ def _overview() -> None:
     st.markdown(f"{plain(sizes)}; {card.entries:,} cells filled ({filled:.2%}).")
     st.caption(plain(card.origin, 500))
     _show_outcome(dataset)
-    limit = state.small_cells()
-    per_row = np.bincount(dataset.tensor.coordinates[:, 0], minlength=card.shape[0])
-    table = charts.entries_table(per_row)
-    safe = table.assign(rows=table["rows"].where(~_small(table["rows"], limit), 0))
-    left_out = int((safe["rows"] != table["rows"]).sum())
-    st.markdown(f"**Entries of one {plain(card.mode_names[0])}**: {per_row.min():,} to "
-                f"{per_row.max():,}, half have {int(np.median(per_row)):,} or "
-                "more.")  # fmt: skip
-    show_figure(charts.entries_bars(safe, card.mode_names[0]),
-                f"Bars: how many rows have how many entries; the middle is {np.median(per_row):g}.",
-                _shown(table, limit), "entries_per_row")  # fmt: skip
-    if left_out:
-        st.caption(f"{left_out} bars of fewer than {limit} rows are not drawn.")
+    _show_entries(dataset)
     for axis in range(1, len(card.shape)):
-        _show_frequency(dataset, axis, limit)
+        _show_frequency(dataset, axis)
     _show_summary(dataset)
+
+
+def _show_entries(dataset: Dataset) -> None:
+    noun, limit = dataset.tensor.modes[0].name, state.small_cells()
+    per_row = np.bincount(dataset.tensor.coordinates[:, 0], minlength=dataset.tensor.shape[0])
+    table = charts.entries_table(per_row)
+    texts = hide_table(table[["rows"]], limit)["rows"].iloc[:-1].reset_index(drop=True)
+    open_ = texts == table["rows"].map("{:,}".format)
+    st.markdown(f"**Entries of one {plain(noun, 60)}**: {per_row.min():,} to {per_row.max():,}, "
+                f"half have {int(np.median(per_row)):,} or more.")  # fmt: skip
+    show_figure(charts.entries_bars(table.assign(rows=table["rows"].where(open_, 0)), noun),
+                f"Bars: how many rows have how many entries; the middle is {np.median(per_row):g}.",
+                table.assign(rows=texts).rename(columns=capital), "entries_per_row")  # fmt: skip
+    if not open_.all():
+        st.caption(f"{(~open_).sum()} bars are not drawn: they stand for fewer than {limit} rows, "
+                   "or would give such a count away.")  # fmt: skip
 
 
 def _show_outcome(dataset: Dataset) -> None:
@@ -94,37 +99,27 @@ def _show_outcome(dataset: Dataset) -> None:
         st.markdown("No outcome: phenotypes can be found and judged, but nothing is predicted.")
         return
     values, counts = np.unique(dataset.outcome, return_counts=True)
-    names = {"False": "no", "True": "yes"}
-    table = pd.DataFrame({"Outcome": [names.get(str(v), str(v)) for v in values], "rows": counts})
+    names = [{"False": "no", "True": "yes"}.get(str(value), str(value)) for value in values]
+    table = hide_table(pd.DataFrame({"Rows": counts}, index=names), state.small_cells())[["Rows"]]
     st.markdown(f"**Outcome: {plain(dataset.outcome_name or 'outcome', 60)}**")
-    show_table(_shown(table, state.small_cells()), "How many rows have which outcome")
+    show_table(table.reset_index(names="Outcome"), "How many rows have which outcome")
 
 
-def _small(counts: pd.Series, limit: int) -> pd.Series:
-    return (counts > 0) & (counts < limit)
-
-
-def _shown(table: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The table with small counts of rows, and the shares they would give away, hidden."""
-    small = _small(table["rows"], limit)
-    counts = [f"<{limit}" if hide else f"{count:,}"
-              for hide, count in zip(small, table["rows"], strict=True)]  # fmt: skip
-    shown = table.assign(rows=counts)
-    if "share" in shown:
-        shown["share"] = table["share"].round(4).mask(small)
-    return shown.rename(columns=capital)
-
-
-def _show_frequency(dataset: Dataset, axis: int, limit: int) -> None:
+def _show_frequency(dataset: Dataset, axis: int) -> None:
     mode, places = dataset.tensor.modes[axis], dataset.tensor.coordinates
-    table = charts.frequency_table(places[:, 0], places[:, axis], mode.labels,
-                                   dataset.tensor.shape[0])  # fmt: skip
-    drawn = table[~_small(table["rows"], limit)].head(MOST_BARS)
+    total, limit = dataset.tensor.shape[0], state.small_cells()
+    table = charts.frequency_table(places[:, 0], places[:, axis], mode.labels, total)
+    shown = pd.DataFrame({
+        "Feature": table["feature"],
+        "Rows": [hidden(count, limit, total) for count in table["rows"]],
+        "Share": [hidden_share(count, total, limit, 1) for count in table["rows"]],
+    })  # fmt: skip
+    drawn = table[shown["Rows"].str[0].str.isdecimal()].head(MOST_BARS)
     st.markdown(f"**Most frequent: {plain(mode.name, 60)}**")
     show_figure(charts.frequency_bars(drawn, mode_colour(axis)),
                 f"Bars: the {len(drawn)} most frequent of {len(table)}; the first is "
                 f"{clipped(drawn['feature'].iloc[0]) if len(drawn) else 'none'}.",
-                _shown(table, limit), f"frequency_{axis}")  # fmt: skip
+                shown, f"frequency_{axis}")  # fmt: skip
     if len(table) > len(drawn):
         st.caption(f"The other {len(table) - len(drawn):,} are in the table below the chart.")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import made_up
 import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard import verdicts
 from dashboard.charts import prediction, robustness, runs
-from tests.dashboard import made_up
 
 
 def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -> None:
