@@ -11,17 +11,7 @@ from dashboard import cache, chain, state
 from dashboard.icon import page_icon
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.sidebar import show_sidebar
-from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
-
-TITLES = {
-    "phenotypes": "Phenotypes",
-    "review": "Review",
-    "patients": "Rows",
-    "prediction": "Prediction",
-    "robustness": "Robustness",
-    "data": "Data",
-    "runs": "Runs",
-}
+from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 
 
 def main() -> None:
@@ -45,7 +35,7 @@ def _pages() -> dict[str, st.Page]:
     return {
         name: st.Page(_view(name), title=_title(name, title), url_path=name,
                       default=name == "phenotypes")
-        for name, title in TITLES.items()
+        for name, title in PAGES.items()
     }  # fmt: skip
 
 

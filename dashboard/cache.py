@@ -34,7 +34,7 @@ def store() -> Store:
 
 def reviews() -> Reviews:
     """The judgements kept in the store of this server."""
-    return Reviews(store().root)
+    return _reviews(str(store().root))
 
 
 def dataset(identifier: str) -> Dataset:
@@ -76,6 +76,11 @@ def presence(dataset_id: str, axis: int) -> sparse.csr_array:
 @st.cache_resource(show_spinner=False)
 def _store(root: str) -> Store:
     return Store(root)
+
+
+@st.cache_resource(show_spinner=False)
+def _reviews(root: str) -> Reviews:
+    return Reviews(root)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

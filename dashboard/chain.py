@@ -40,7 +40,7 @@ def _first_dataset(cards: dict[str, DatasetCard], fits: list[RunCard]) -> str:
     """One's own data with the newest result; else the first sample that has one; else any."""
     fitted = [cards[fit.dataset] for fit in fits if fit.dataset in cards and not fit.damaged]
     own = [card for card in fitted if not card.synthetic]
-    samples = sorted(fitted, key=lambda card: (card.added, card.name))
+    samples = sorted(fitted, key=lambda card: -card.added)
     return next((card.id for card in [*own, *samples, *cards.values()]), "")
 
 

@@ -14,6 +14,7 @@ import threading
 import tomllib
 import webbrowser
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,11 @@ POLICY = (
     "font-src 'self' data:", "connect-src 'self'", "worker-src 'self' blob:", "frame-src 'none'",
     "object-src 'none'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'",
 )  # fmt: skip
+FIRST_PAGE = (
+    "dashboard.views.phenotypes",
+    "dashboard.widgets.sidebar",
+    "dashboard.charts.phenotypes",
+)
 screen = Console(stderr=True)
 
 
@@ -125,6 +131,8 @@ def _is_free(port: int) -> bool:
 def _serve(port: int, browser: bool) -> None:
     from streamlit.starlette import App  # a second of imports; a refusal need not wait for it
 
+    for name in FIRST_PAGE:  # so that the first person does not wait for imports
+        import_module(name)
     if browser:
         opener = threading.Timer(1.5, webbrowser.open, [f"http://{HOST}:{port}"])
         opener.daemon = True

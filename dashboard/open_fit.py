@@ -83,6 +83,19 @@ def settle_phenotype(opened: OpenFit) -> bool:
     return not wanted
 
 
+def link_words(opened: OpenFit, name: str) -> str:
+    """Towards, away or none; for data scientists the number too."""
+    link = opened.links.get(name)
+    if link is None:
+        return ""
+    if state.wording() == "scientist":
+        number = f"{link.weight:+.3f}"
+        return f"{number} {link.towards}".strip()
+    words = {1: "towards", -1: "away from", 0: "none"}[link.direction]
+    target = link.towards or (opened.card.outcome_name if link.direction else "")
+    return f"{words} {target}".strip()
+
+
 def _is_of(review: Review, fitted: FittedRun) -> bool:
     """A review is bound to what the phenotype said when it was judged."""
     if review.phenotype not in fitted.identifiers:

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 WORDINGS = {"clinician": "Clinician", "scientist": "Data scientist"}
+PAGES = {  # by the name in the URL; the page of the rows is called what the data call them
+    "phenotypes": "Phenotypes",
+    "review": "Review",
+    "patients": "Rows",
+    "prediction": "Prediction",
+    "robustness": "Robustness",
+    "data": "Data",
+    "runs": "Runs",
+}
 NOT_A_CAUSE = "A link is not a cause."
 NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 

@@ -76,10 +76,18 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
         bargap=0.25,
     )
     figure.update_xaxes(
-        title=x or None, automargin=True, gridcolor=FAINT, zerolinecolor=GREY, tickcolor=FAINT
+        title={"text": x, "font": {"size": 13}},
+        automargin=True,
+        gridcolor=FAINT,
+        zerolinecolor=GREY,
+        tickcolor=FAINT,
     )
     figure.update_yaxes(
-        title=y or None, automargin=True, gridcolor=FAINT, zerolinecolor=GREY, tickcolor=FAINT
+        title={"text": y, "font": {"size": 13}},
+        automargin=True,
+        gridcolor=FAINT,
+        zerolinecolor=GREY,
+        tickcolor=FAINT,
     )
     return figure
 
@@ -94,5 +102,6 @@ def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figur
         ticktext=[wrapped(name, width) for name in names],
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
+        zeroline=False,
     )
     return figure

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, phenotype_facts, state
+from dashboard import phenotype_facts, state
 from dashboard.disclosure import hidden
-from dashboard.open_fit import OpenFit, open_fit, settle_phenotype
+from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
 from dashboard.widgets.empty import nothing_yet
-from dashboard.widgets.figure import show_figure
+from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from dashboard.words import capital, count_of, plural
@@ -76,11 +76,11 @@ def _show_ranking(opened: OpenFit) -> list[str]:
             state.choose(phenotype=order[rows[0]])
 
     show_table(
-        _named(table, opened), alt="Phenotypes, ranked; choose one also in the list below",
+        _named(_hundreds(table), opened), alt="Phenotypes, ranked; choose one also in the list below",
         key=key, on_select=picked, selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
-        column_config={state.say("share"): st.column_config.NumberColumn(format="percent"),
-                       state.say("stability"): st.column_config.NumberColumn(format="percent")},
+        column_config={"Name": st.column_config.TextColumn(width=360),
+                       state.say("share"): _percent(), state.say("stability"): _percent()},
     )  # fmt: skip
     download_csv(_named(table, opened), f"phenotypes_{opened.run[:8]}", "Download this table")
     return order
@@ -104,21 +104,18 @@ def ranking(opened: OpenFit, by: str) -> pd.DataFrame:
     ])  # fmt: skip
     column = {"rows": "carriers", "link": "weight"}.get(by, by)
     table = table.sort_values(column, ascending=by == "id", kind="stable", ignore_index=True)
-    table["rows"] = [hidden(count, opened.limit) for count in table["carriers"]]
+    table["rows"] = [hidden(count, opened.limit, opened.card.shape[0])
+                     for count in table["carriers"]]  # fmt: skip
     return table
 
 
-def link_words(opened: OpenFit, name: str) -> str:
-    """Towards, away or none; for data scientists the number too."""
-    link = opened.links.get(name)
-    if link is None:
-        return ""
-    if state.wording() == "scientist":
-        number = f"{link.weight:+.3f}"
-        return f"{number} {link.towards}".strip()
-    words = {1: "towards", -1: "away from", 0: "none"}[link.direction]
-    target = link.towards or (opened.card.outcome_name if link.direction else "")
-    return f"{words} {target}".strip()
+def _hundreds(table: pd.DataFrame) -> pd.DataFrame:
+    """Shares as percentages, which the screen shows with one digit."""
+    return table.assign(share=100 * table["share"], stability=100 * table["stability"])
+
+
+def _percent() -> object:
+    return st.column_config.NumberColumn(format="%.1f%%")
 
 
 def _named(table: pd.DataFrame, opened: OpenFit) -> pd.DataFrame:
@@ -135,9 +132,9 @@ def _named(table: pd.DataFrame, opened: OpenFit) -> pd.DataFrame:
 
 
 def _show_detail(opened: OpenFit, chosen: str) -> None:
-    st.subheader(plain(opened.title(chosen), 120), anchor=False)
+    st.header(plain(opened.title(chosen), 120), anchor=False)
     phenotype = opened.phenotypes[chosen]
-    carriers = hidden(len(phenotype.rows), opened.limit)
+    carriers = hidden(len(phenotype.rows), opened.limit, opened.card.shape[0])
     facts = [f"{phenotype.share:.1%} of the data", f"carried by "
              f"{carriers} of {count_of(opened.card.shape[0], opened.row_noun)}"]  # fmt: skip
     if chosen in opened.links:
@@ -149,44 +146,8 @@ def _show_detail(opened: OpenFit, chosen: str) -> None:
         state.say("relevance"), 0.0, 1.0, step=0.05, help=state.say("relevance_help"), width=420,
         **state.mirror("relevance", float(state.recall("relevance", 1.0))),
     )  # fmt: skip
-    ranked = {each.identifier: each for each in cache.phenotypes(opened.run, weight)}[chosen]
-    columns = st.columns(min(2, len(ranked.items)))
-    for axis, mode in enumerate(ranked.items, start=1):
-        with columns[(axis - 1) % len(columns)]:
-            _show_mode(opened, ranked, axis, mode)
+    show_profiles(opened, chosen, weight, "phenotypes")
     _show_similar(opened, chosen)
-
-
-def _show_mode(opened: OpenFit, phenotype: object, axis: int, mode: str) -> None:
-    from dashboard.charts.phenotypes import feature_bars  # plotly: only once the table is drawn
-    from dashboard.charts.style import mode_colour
-
-    st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
-    profile = phenotype_facts.profile(
-        phenotype, mode, opened.fit.factors[axis], cache.presence(opened.card.id, axis),
-        opened.limit,
-    )  # fmt: skip
-    table = profile.table.assign(rows=[hidden(n, opened.limit) for n in profile.table["rows"]])
-    if table.empty:
-        st.caption("No feature stands out.")
-    else:
-        tops = ", ".join(str(feature) for feature in table["feature"][:3])
-        show_figure(
-            feature_bars(table, mode_colour(axis), state.say("weight")),
-            f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
-            table.rename(columns={"feature": mode, "weight": state.say("weight"),
-                                  "lift": state.say("lift"),
-                                  "rows": f"{plural(opened.row_noun)} behind it"}),
-            f"{phenotype.identifier}_mode_{axis}",
-        )  # fmt: skip
-    notes = []
-    if profile.weak:
-        notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
-    if profile.rare:
-        notes.append(f"{profile.rare} are hidden because fewer than {opened.limit} "
-                     f"{plural(opened.row_noun)} have them")  # fmt: skip
-    if notes:
-        st.caption("; ".join(notes) + ".")
 
 
 def _show_similar(opened: OpenFit, chosen: str) -> None:

@@ -26,22 +26,23 @@ TEMPLATE = """patient,diagnosis,medication,date,value,outcome
 0002,Heart failure,Loop diuretics,2020-03-02,1,1
 0002,Atrial fibrillation,Anticoagulants,2020-03-02,1,1
 """
-HELP = (
-    "One table of events (CSV, TSV, gz, Parquet); several tables (diagnoses, medications, "
-    "patients) together; the tables of an OMOP, MIMIC, Synthea or eICU export; a zip of texts in "
-    "one folder per category; a .tns or .npz tensor. Ids and codes are kept as they are written."
-)
+CAN_BE_READ = """What can be read:
+- one table of events, one line each (CSV, TSV, gz, Parquet), such as the template below;
+- several tables together: diagnoses, medications, patients;
+- the tables of an OMOP, MIMIC, Synthea or eICU export, together or as a zip;
+- texts as a zip with one folder per category, or a table with a column of text;
+- a tensor: .tns, .npz, or a SWIFT data bundle.
+
+Ids and codes are kept as they are written. Nothing leaves this computer."""
 
 
 def add_data() -> None:
     """Ask for files, show what they are and every problem, and build the data set."""
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
-        handed = _ask_for_files()
-    with right:
-        st.download_button("Template table", TEMPLATE, "swift_template.csv", "text/csv",
-                           key="template", on_click="ignore")  # fmt: skip
+    handed = _ask_for_files()
     if handed is None:
+        st.markdown(CAN_BE_READ)
+        st.download_button("Download a template table", TEMPLATE, "swift_template.csv", "text/csv",
+                           key="template", on_click="ignore")  # fmt: skip
         return
     path, name = handed
     with st.spinner("Reading the files ..."):
@@ -69,10 +70,14 @@ def _ask_for_files() -> tuple[Path, str] | None:
     """The path to read and a name for it, once something was handed over."""
     root = uploads.server_root()
     places = ["from this computer"] + (["from the server"] if root else [])
-    place = st.radio("Files", places, horizontal=True, key="place") if root else places[0]
+    place = (
+        st.radio("Where are the files?", places, horizontal=True, key="place")
+        if root
+        else places[0]
+    )
     if root and place == places[1]:
         return _ask_on_server(root)
-    files = st.file_uploader("Files", accept_multiple_files=True, help=HELP,
+    files = st.file_uploader("Files", accept_multiple_files=True,
                              key=f"files.{state.recall('uploads', 0)}")  # fmt: skip
     if not files:
         return None

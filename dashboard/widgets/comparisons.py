@@ -22,7 +22,7 @@ TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 def show_comparisons(opened: OpenFit) -> None:
     """Four tabs; only the open one is computed."""
-    st.subheader("All phenotypes", anchor=False)
+    st.header("All phenotypes", anchor=False)
     draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -22,8 +21,6 @@ def guarded(draw: Callable[[], Answer]) -> Answer | None:
         return draw()
     except SwiftError as error:
         show_problems(error)
-    except sqlite3.Error as error:
-        st.error(f"The judgements cannot be read or written now: {plain(error, 200)}. Try again.")
     except OSError as error:
         reason = plain(error.strerror or type(error).__name__, 200)
         st.error(f"A file of the store cannot be used: {reason}. Make room or ask for access.")

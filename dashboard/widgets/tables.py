@@ -11,13 +11,14 @@ from dashboard.as_typed import clipped
 from swiftcore.csv_safe import csv_safe
 
 LONGEST_CELL = 200
-TALLEST = 420
+TALLEST = 460
+MOST_ROWS = 12  # more than this scroll
 
 
 def show_table(table: pd.DataFrame, alt: str, **options: Any) -> Any:
     """A table whose texts are shown as typed; options go to ``st.dataframe``."""
     options.setdefault("hide_index", True)
-    options.setdefault("height", min(TALLEST, 38 + 35 * max(1, len(table))))
+    options.setdefault("height", "content" if len(table) <= MOST_ROWS else TALLEST)
     return st.dataframe(shown(table), alt=alt, **options)
 
 

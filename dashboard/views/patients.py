@@ -1,0 +1,171 @@
+"""Who has it? Rows and their phenotypes: all, one and why, alike ones, new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, row_facts, state
+from dashboard.as_typed import clipped
+from dashboard.disclosure import hidden
+from dashboard.open_fit import OpenFit, open_fit, settle_phenotype
+from dashboard.widgets.chooser import choose_phenotype
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.new_rows import show_new_rows
+from dashboard.widgets.one_row import show_entries, show_row_phenotypes
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import capital, plural
+from swiftcore.phenotypes import CARRIED
+
+PAGE = 50
+TABS = ("All rows", "One row", "Strength and outcome", "New rows")
+
+
+def show() -> None:
+    """Draw the page."""
+    opened = open_fit()
+    noun = opened.row_noun if opened else "row"
+    st.title(plain(capital(plural(noun)), 60), anchor=False)
+    if opened is None or not opened.phenotypes:
+        nothing_yet("There is no finished result to look at yet.", "runs")
+        return
+    if not settle_phenotype(opened):
+        st.warning("The phenotype of this link is not in this result. Here is the first one.")
+    st.info(f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
+            "Do not pass it on without permission.")  # fmt: skip
+    shared = row_facts.shares(opened.fit.factors)
+    draw = (_show_all, _show_one, _show_strength, _show_new)
+    tabs = st.tabs(TABS, key="tabs.patients", on_change="rerun")
+    for tab, part in zip(tabs, draw, strict=True):
+        if tab.open:
+            with tab:
+                part(opened, shared)
+
+
+def _show_all(opened: OpenFit, shared: np.ndarray) -> None:
+    """Every row, a page at a time; those that carry the chosen phenotype first."""
+    st.header("Who has which phenotype", anchor=False)
+    everyone = {"": "All, as in the data"}
+    options = [*everyone, *opened.phenotypes]
+    kept = state.recall("carrying", "")
+    by = st.selectbox(
+        "Show", options, width=420,
+        format_func=lambda each: everyone.get(each) or f"Carrying {clipped(opened.title(each), 60)}",
+        **state.mirror("carrying", kept if kept in options else ""),
+    )  # fmt: skip
+    rows = np.arange(len(shared)) if not by else np.array(opened.phenotypes[by].rows, dtype=int)
+    if not len(rows):
+        st.info("No row carries this phenotype: none has a tenth of it or more.")
+        return
+    pages = -(-len(rows) // PAGE)
+    page = st.pagination(pages, key=f"page.{opened.run}.{by}") if pages > 1 else 1
+    part = rows[(page - 1) * PAGE : page * PAGE]
+    table = _memberships(opened, shared, part)
+    key = f"members.{opened.run}.{by}.{page}"
+
+    def picked() -> None:
+        chosen = state.widget_value(key)["selection"]["rows"]
+        if chosen:
+            state.keep("row", int(part[chosen[0]]))
+            state.keep("sought", "")
+
+    show_table(table, alt="Memberships, one line per row", key=key, on_select=picked,
+               selection_mode="single-row", column_config=_percents(opened))  # fmt: skip
+    st.caption(f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
+               "A marked line is shown under 'One row'.")  # fmt: skip
+    whole = _memberships(opened, shared, rows)
+    download_csv(whole, f"row_level_memberships_{opened.run[:8]}", "Download row-level data (CSV)")
+
+
+def _memberships(opened: OpenFit, shared: np.ndarray, rows: np.ndarray) -> pd.DataFrame:
+    data = cache.dataset(opened.card.id)
+    table = row_facts.membership_table(
+        opened.fit.modes[0].labels, shared, opened.fit.identifiers, rows, data.outcome
+    )
+    dead = [opened.fit.identifiers[part] for part in opened.fit.dead]
+    names = {"row": opened.row_noun, "outcome": opened.card.outcome_name or "outcome",
+             "carries": "phenotypes carried"}  # fmt: skip
+    return table.drop(columns=dead).rename(columns=names)
+
+
+def _percents(opened: OpenFit) -> dict[str, object]:
+    return {name: st.column_config.NumberColumn(format="percent") for name in opened.phenotypes}
+
+
+def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
+    """One row, its phenotypes, the entries behind them, and rows like it."""
+    st.header(f"One {plain(opened.row_noun, 40)}", anchor=False)
+    labels = opened.fit.modes[0].labels
+    row = min(int(state.recall("row", 0)), len(labels) - 1)
+    sought = state.recall("sought", "")  # a label that was typed and not found
+    st.text_input(
+        f"Label of the {plain(opened.row_noun, 40)}", width=420,
+        **state.mirror("row_label", sought or labels[row], lambda typed: _seek(labels, typed)),
+    )  # fmt: skip
+    if sought:
+        st.warning("There is no row with exactly this label. "
+                   "Type it again, or mark a line in the table under 'All rows'.")  # fmt: skip
+        return
+    show_row_phenotypes(opened, shared[row], "row")
+    table = row_facts.why(row, opened.fit, cache.dataset(opened.card.id).tensor, _modes(opened))
+    show_entries(opened, table, f"row_level_entries_{opened.run[:8]}")
+    st.markdown(f"**{plain(capital(plural(opened.row_noun)), 40)} with a similar mix**")
+    near = row_facts.alike(shared, row)
+    others = [other for other, _ in near]
+    found = _memberships(opened, shared, np.array(others, dtype=int))
+    found.insert(1, state.say("similarity"), [cosine for _, cosine in near])
+    show_table(found, alt="Rows with a similar mix of phenotypes", column_config=_percents(opened))
+
+
+def _seek(labels: tuple[str, ...], typed: str) -> None:
+    known = typed in labels
+    state.keep("sought", "" if known else typed)
+    if known:
+        state.keep("row", labels.index(typed))
+
+
+def _modes(opened: OpenFit) -> list[str]:
+    return list(next(iter(opened.phenotypes.values())).items)
+
+
+def _show_strength(opened: OpenFit, shared: np.ndarray) -> None:
+    """How strongly rows have a phenotype, per class of the outcome."""
+    from dashboard.charts.patients import strengths  # plotly: only when this tab is open
+
+    st.header("How strongly, and with which outcome", anchor=False)
+    chosen = choose_phenotype(opened, list(opened.phenotypes), "patients")
+    phenotype = opened.phenotypes[chosen]
+    outcome = cache.dataset(opened.card.id).outcome
+    strength = shared[:, phenotype.component]
+    _show_carriers(opened, strength >= CARRIED, outcome)
+    carrying = strength > 0.005
+    table = row_facts.strength_counts(strength[carrying], None if outcome is None
+                                      else outcome[carrying])  # fmt: skip
+    table = row_facts.hide_small(table, opened.limit)
+    show_figure(
+        strengths(table, "Part of the row that is this phenotype", "Share of the group"),
+        f"Bars: how strongly {plural(opened.row_noun)} have {chosen}", table,
+        f"strength_{chosen}",
+    )  # fmt: skip
+    left_out = " Groups too small to show are left out, too." if table["share"].isna().any() else ""
+    st.caption(f"Rows with hardly any of it (less than 0.5 %) are left out.{left_out}")
+
+
+def _show_carriers(opened: OpenFit, carries: np.ndarray, outcome: np.ndarray | None) -> None:
+    if outcome is None:
+        st.markdown(
+            f"{hidden(int(carries.sum()), opened.limit, len(carries))} of {len(carries):,} carry it."
+        )
+        return
+    words = np.array([row_facts.outcome_word(value) for value in outcome])
+    table = row_facts.carriers_by_class(carries, words, opened.limit)
+    show_table(table.rename(columns={"class": opened.card.outcome_name or "outcome"}),
+               alt="How many of each group carry it")  # fmt: skip
+    download_csv(table, f"carriers_{state.current_phenotype()}")
+
+
+def _show_new(opened: OpenFit, shared: np.ndarray) -> None:
+    show_new_rows(opened)

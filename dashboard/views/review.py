@@ -1,0 +1,191 @@
+"""Does it make clinical sense? One phenotype at a time, judged before the model's link is seen."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, state
+from dashboard.as_typed import clipped
+from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.runs.reviews import Review, agreement_of
+from dashboard.widgets.chooser import choose_phenotype
+from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.profiles import show_profiles
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import count_of
+from swiftcore.errors import SwiftError
+
+VERDICTS = {"yes": "Yes", "possibly": "Possibly", "no": "No"}
+PROBLEMS = {
+    "": "None",
+    "mixed": "Mixes several things",
+    "duplicate": "Duplicate of another one",
+    "artefact": "Artefact of how data were recorded",
+}
+BLANK: dict[str, Any] = {
+    "name": "", "verdict": None, "problem": "", "duplicate_of": "", "confidence": 3, "comment": "",
+}  # fmt: skip
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title("Review", anchor=False)
+    opened = open_fit()
+    if opened is None or not opened.phenotypes:
+        nothing_yet("There are no phenotypes to judge yet: no run of this data set has finished.",
+                    "runs")  # fmt: skip
+        return
+    if not settle_phenotype(opened):
+        st.warning("The phenotype of this link is not in this result. Here is the first one.")
+    _ask_for_name()
+    _show_progress(opened)
+    chosen = choose_phenotype(opened, list(opened.phenotypes), "review")
+    st.header(plain(opened.title(chosen), 120), anchor=False)
+    show_profiles(opened, chosen, 1.0, "review")
+    _show_form(opened, chosen)
+    _show_link(opened, chosen)
+    _show_all(opened)
+
+
+def _ask_for_name() -> None:
+    """The sidebar may be closed on a small screen; a judgement needs a name."""
+    if not state.reviewer():
+        st.text_input(
+            "Your name (saved with each judgement)", max_chars=60, width=420,
+            **state.mirror("reviewer.page", "", lambda new: state.keep("reviewer", new)),
+        )  # fmt: skip
+
+
+def _mine(opened: OpenFit) -> dict[str, Review]:
+    me = state.reviewer()
+    return {review.phenotype: review for review in opened.reviews if me and review.reviewer == me}
+
+
+def _show_progress(opened: OpenFit) -> None:
+    judged, every = len(_mine(opened)), len(opened.phenotypes)
+    st.progress(judged / every, text=f"{judged} of {every} judged by you")
+    trouble, saved = state.recall("trouble", ""), state.recall("saved", 0.0)
+    if trouble:
+        st.error(plain(trouble, 300))
+    elif _drafts(opened):
+        st.caption(f"Not saved yet: {', '.join(_drafts(opened))}.")
+    elif saved:
+        st.success(f"All saved {time.strftime('%H:%M', time.localtime(saved))}")
+
+
+def _draft_name(opened: OpenFit, identifier: str) -> str:
+    return f"draft.{opened.run}.{identifier}"
+
+
+def _drafts(opened: OpenFit) -> list[str]:
+    return [each for each in opened.phenotypes if state.recall(_draft_name(opened, each))]
+
+
+def _show_form(opened: OpenFit, chosen: str) -> None:
+    """Plain widgets, not a form: what is typed is kept on leaving the field, also unsaved."""
+    saved = _mine(opened).get(chosen)
+    start = BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
+    draft = start | state.recall(_draft_name(opened, chosen), {})
+
+    def field(name: str) -> dict[str, Any]:
+        def typed(value: Any) -> None:
+            kept = state.recall(_draft_name(opened, chosen), {})
+            state.keep(_draft_name(opened, chosen), {**kept, name: value})
+
+        return state.mirror(f"review.{opened.run}.{chosen}.{name}", draft[name], typed)
+
+    with st.container(border=True):
+        st.text_input("Clinical name", max_chars=120, placeholder="what you would call it",
+                      **field("name"))  # fmt: skip
+        st.segmented_control("Is it clinically meaningful?", list(VERDICTS),
+                             format_func=VERDICTS.__getitem__, **field("verdict"))  # fmt: skip
+        st.selectbox("Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__,
+                     **field("problem"))  # fmt: skip
+        if draft["problem"] == "duplicate":
+            others = ["", *(each for each in opened.phenotypes if each != chosen)]
+            st.selectbox("Duplicate of", others, **field("duplicate_of"),
+                         format_func=lambda each: clipped(opened.title(each), 80) if each
+                         else "Choose one")  # fmt: skip
+        st.select_slider("How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5],
+                         **field("confidence"))  # fmt: skip
+        st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
+        ready = bool(state.reviewer()) and draft["verdict"] is not None
+        st.button("Save and next", type="primary", key="save", shortcut="Ctrl+Enter",
+                  disabled=not ready, on_click=_save, args=(opened, chosen))  # fmt: skip
+        if not ready:
+            missing = "your name" if not state.reviewer() else "whether it is meaningful"
+            st.caption(f"Before saving, give {missing}.")
+
+
+def _save(opened: OpenFit, chosen: str) -> None:
+    """Store the judgement; the store alone decides whether it is saved."""
+    saved = _mine(opened).get(chosen)
+    start = BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
+    values = start | state.recall(_draft_name(opened, chosen), {})
+    if values["problem"] != "duplicate":
+        values["duplicate_of"] = ""
+    component = opened.phenotypes[chosen].component
+    review = Review(run=opened.run, phenotype=chosen, reviewer=state.reviewer(),
+                    phenotype_digest=opened.fit.phenotype_digest(component), **values)  # fmt: skip
+    try:
+        kept = cache.reviews().save(review)
+    except (SwiftError, OSError) as error:
+        state.keep("trouble", f"This judgement could not be saved: {error}. Try again.")
+        return
+    state.keep("trouble", "")
+    state.keep("saved", kept.saved_at)
+    state.forget(_draft_name(opened, chosen))
+    state.choose(phenotype=_next(opened, chosen))
+
+
+def _next(opened: OpenFit, chosen: str) -> str:
+    """The next one not judged by me, going round; else simply the next."""
+    order = list(opened.phenotypes)
+    place = order.index(chosen)
+    after = [*order[place + 1 :], *order[:place]]
+    judged = {*_mine(opened), chosen}
+    return next((each for each in after if each not in judged), after[0] if after else chosen)
+
+
+def _show_link(opened: OpenFit, chosen: str) -> None:
+    if not opened.links:
+        return
+    if chosen in _mine(opened):
+        st.markdown(f"{state.say('link')}: {plain(link_words(opened, chosen), 80)}.")
+    else:
+        st.caption("The link to the outcome is shown once you have judged this phenotype.")
+
+
+def _show_all(opened: OpenFit) -> None:
+    """What everybody said, and how far they agree."""
+    if not opened.reviews:
+        st.caption("Nobody has judged this result yet.")
+        return
+    table = pd.DataFrame([
+        {"phenotype": review.phenotype, "reviewer": review.reviewer,
+         "meaningful": review.verdict, "name": review.name,
+         "problem": " ".join(filter(None, [review.problem, review.duplicate_of])),
+         "sure": review.confidence, "comment": review.comment,
+         "saved": time.strftime("%d %b %H:%M", time.localtime(review.saved_at))}
+        for review in sorted(opened.reviews, key=lambda one: (one.phenotype, one.reviewer))
+    ])  # fmt: skip
+    st.header("All judgements", anchor=False)
+    people = len({review.reviewer for review in opened.reviews})
+    st.markdown(f"{count_of(len(opened.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
+                f"{_agreement(opened)}")  # fmt: skip
+    show_table(table, alt="All judgements of this result")
+    download_csv(table, f"judgements_{opened.run[:8]}")
+
+
+def _agreement(opened: OpenFit) -> str:
+    found = agreement_of(opened.reviews)
+    if found.share is None:
+        return ""
+    kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
+    return (f"They agree in {found.share:.0%} of the pairs of judgements on "
+            f"{count_of(found.phenotypes, 'phenotype')}{kappa}.")  # fmt: skip

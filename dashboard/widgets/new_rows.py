@@ -1,0 +1,133 @@
+"""New rows described by a finished result: upload, project in the background, look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard import cache, row_facts, state, uploads
+from dashboard.as_typed import clipped, visible
+from dashboard.open_fit import OpenFit
+from dashboard.runs import jobs
+from dashboard.runs.cards import RunCard, RunState
+from dashboard.runs.request import Request
+from dashboard.runs.results import Projection, entry_shares
+from dashboard.widgets.one_row import show_entries, show_row_phenotypes
+from dashboard.widgets.problems import show_problems
+from dashboard.widgets.sidebar import run_name
+from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
+from dashboard.words import plural
+from swiftcore.data.dataset import Dataset
+from swiftcore.errors import SwiftError
+
+
+def show_new_rows(opened: OpenFit) -> None:
+    """Upload on top, results below."""
+    st.header(f"New {plain(plural(opened.row_noun), 40)}", anchor=False)
+    st.markdown("Upload rows of the same kind. Each is described by itself, by the phenotypes "
+                "of this result; nothing is learned from it.")  # fmt: skip
+    _upload(opened)
+    runs = [run for run in cache.store().runs(kind="projection") if run.request.run == opened.run]
+    if not runs:
+        st.info("No new rows yet.")
+        return
+    listed = {run.id: run for run in runs}
+    kept = state.recall("projection", "")
+    chosen = st.selectbox(
+        "Result", list(listed), format_func=lambda each: _name(listed[each]), width=420,
+        **state.mirror("projection", kept if kept in listed else runs[0].id),
+    )  # fmt: skip
+    run = listed[chosen]
+    if run.state is RunState.DONE:
+        _show_projection(opened, cache.store().projection(run.id))
+    elif run.state.active:
+        st.info("This is being computed; it appears here by itself.")
+    else:
+        st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
+
+
+def _upload(opened: OpenFit) -> None:
+    given = st.file_uploader(
+        f"File with new {plain(plural(opened.row_noun), 40)}",
+        help="Any file that the Data page reads: CSV, Parquet, zip, npz.", key="new_rows",
+    )  # fmt: skip
+    if given is None or not st.button("Describe these rows", type="primary", key="project"):
+        return
+    try:
+        with st.spinner("Reading the file"):
+            data = _read(given.name, given.getbuffer())
+        run = start_projection(opened, data)
+    except SwiftError as error:
+        show_problems(error)
+        return
+    state.keep("projection", run)
+    st.rerun()
+
+
+def _read(name: str, content: memoryview) -> Dataset:
+    from swiftcore.data.sandbox import build_path  # readers: only when there is something to read
+
+    path = uploads.keep([(name, content)], cache.store().root / "uploads")
+    return replace(build_path(path), name=f"new: {clipped(name, 60)}")
+
+
+def start_projection(opened: OpenFit, data: Dataset) -> str:
+    """Keep the rows and start the job; the run's id."""
+    dataset = cache.store().add_dataset(data, synthetic=opened.card.synthetic)
+    return jobs.start(cache.store(), Request("projection", dataset, {}, opened.run))
+
+
+def _name(run: RunCard) -> str:
+    try:
+        data = cache.card(run.dataset).name
+    except SwiftError:
+        data = "deleted data"
+    return f"{clipped(data, 50)}: {run_name(run)}"
+
+
+def _show_projection(opened: OpenFit, projection: Projection) -> None:
+    unknown = sum(map(len, projection.unknown.values()))
+    if unknown:
+        some = ", ".join(plain(label, 30) for labels in projection.unknown.values()
+                         for label in labels[:5])  # fmt: skip
+        st.warning(f"{unknown} features are not known to this result and were left out, with "
+                   f"{projection.entries_left_out:,} entries: {some}"
+                   f"{' and more' if unknown > 5 else ''}.")  # fmt: skip
+    if projection.empty_rows:
+        st.warning(f"{len(projection.empty_rows)} rows have nothing that this result knows.")
+    shared = row_facts.shares([projection.memberships, *projection.profiles])
+    table = _memberships(projection, shared)
+    show_table(table[:200], alt="New rows and their phenotypes",
+               column_config={name: st.column_config.NumberColumn(format="percent")
+                              for name in projection.identifiers})  # fmt: skip
+    if len(table) > 200:
+        st.caption(f"The first 200 of {len(table):,} rows are shown; the file has all.")
+    download_csv(table, f"row_level_new_rows_{opened.run[:8]}", "Download row-level data (CSV)")
+    _show_one(opened, projection, shared)
+
+
+def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
+    rows = np.arange(len(shared))
+    table = row_facts.membership_table(projection.row_labels, shared, projection.identifiers, rows)
+    return table.rename(columns={"row": projection.modes[0].name, "carries": "phenotypes carried"})
+
+
+def _show_one(opened: OpenFit, projection: Projection, shared: np.ndarray) -> None:
+    labels = projection.row_labels[:1000]
+    row = st.selectbox(
+        "Look at one", range(len(labels)), format_func=lambda each: visible(labels[each])[:80],
+        width=420, key="new_row",
+    )  # fmt: skip
+    show_row_phenotypes(opened, shared[row], "new_row")
+    mine = projection.coordinates[:, 0] == row
+    places = projection.coordinates[mine]
+    parts = entry_shares(projection.memberships[row], projection.profiles, places[:, 1:])
+    names = list(next(iter(opened.phenotypes.values())).items)
+    table = row_facts.entries_table(
+        places, projection.values[mine], parts, projection.modes, names, projection.identifiers
+    )
+    show_entries(opened, table, "row_level_new_entries")

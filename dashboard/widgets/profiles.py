@@ -1,0 +1,61 @@
+"""The features of one phenotype, a chart per mode, with what is hidden and why."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import cache, phenotype_facts, state
+from dashboard.disclosure import hidden
+from dashboard.open_fit import OpenFit
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.text import plain
+from dashboard.words import capital, plural
+from swiftcore.phenotypes import Phenotype
+
+
+def show_profiles(opened: OpenFit, identifier: str, frequency_weight: float, place: str) -> None:
+    """One chart per feature mode, two side by side where there is room.
+
+    Parameters
+    ----------
+    frequency_weight : float
+        1 puts frequent features first, 0 special ones.
+    place : str
+        The page, for the names of the charts.
+    """
+    ranked = {each.identifier: each for each in cache.phenotypes(opened.run, frequency_weight)}
+    phenotype = ranked[identifier]
+    columns = st.columns(min(2, len(phenotype.items)))
+    for axis, mode in enumerate(phenotype.items, start=1):
+        with columns[(axis - 1) % len(columns)]:
+            _show_mode(opened, phenotype, axis, mode, place)
+
+
+def _show_mode(opened: OpenFit, phenotype: Phenotype, axis: int, mode: str, place: str) -> None:
+    from dashboard.charts.phenotypes import feature_bars  # plotly: only once the table is drawn
+    from dashboard.charts.style import mode_colour
+
+    st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
+    has = cache.presence(opened.card.id, axis)
+    profile = phenotype_facts.profile(phenotype, mode, opened.fit.factors[axis], has, opened.limit)
+    table = profile.table.assign(rows=[hidden(n, opened.limit) for n in profile.table["rows"]])
+    if table.empty:
+        st.caption("No feature stands out.")
+    else:
+        tops = ", ".join(table["feature"][:3])
+        show_figure(
+            feature_bars(table, mode_colour(axis), state.say("weight")),
+            f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
+            table.rename(columns={"feature": mode, "weight": state.say("weight"),
+                                  "lift": state.say("lift"),
+                                  "rows": f"{plural(opened.row_noun)} behind it"}),
+            f"{place}_{phenotype.identifier}_mode_{axis}",
+        )  # fmt: skip
+    notes = []
+    if profile.weak:
+        notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
+    if profile.rare:
+        notes.append(f"{profile.rare} are hidden because fewer than {opened.limit} "
+                     f"{plural(opened.row_noun)} have them")  # fmt: skip
+    if notes:
+        st.caption("; ".join(notes) + ".")
