@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 
 from dashboard.runs.samples import seed_samples
 from dashboard.runs.store import Store, default_root
+from dashboard.words import PAGES
 from swiftcore.errors import SwiftError
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ POLICY = (
     "font-src 'self' data:", "connect-src 'self'", "worker-src 'self' blob:", "frame-src 'none'",
     "object-src 'none'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'",
 )  # fmt: skip
+# Without this, a page opened by its link looks for the server under its own path first.
+WHERE = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
+PAGE_PATHS = {"/", *(f"/{name}" for name in PAGES)}
 FIRST_PAGE = (
     "dashboard.views.phenotypes",
     "dashboard.widgets.sidebar",
@@ -54,7 +58,9 @@ class ClosedDoors:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.headers = [(name.encode(), value.encode()) for name, value in safe_headers().items()]
+        self.page = front_page()
+        safe = safe_headers(self.page)
+        self.headers = [(name.encode(), value.encode()) for name, value in safe.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -72,6 +78,9 @@ class ClosedDoors:
             await refusal(scope, receive, send_with_headers)
         elif scope["path"].startswith(CLOSED_PATHS):
             await PlainTextResponse("Not found.", 404)(scope, receive, send_with_headers)
+        elif scope["path"] in PAGE_PATHS and scope["method"] in ("GET", "HEAD"):
+            page = HTMLResponse(self.page, headers={"cache-control": "no-cache"})
+            await page(scope, receive, send_with_headers)
         else:
             await self.app(scope, receive, send_with_headers)
 
@@ -151,9 +160,14 @@ def settings(port: int) -> dict[str, Any]:
     return flat | {"server.port": port, "browser.serverPort": port, "server.headless": True}
 
 
-def safe_headers() -> dict[str, str]:
-    """What every answer carries; the few inline scripts of Streamlit's page are named by digest."""
-    page = (Path(str(files("streamlit"))) / "static" / "index.html").read_text(encoding="utf-8")
+def front_page() -> str:
+    """Streamlit's page, told where its server is."""
+    path = Path(str(files("streamlit"))) / "static" / "index.html"
+    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}", 1)
+
+
+def safe_headers(page: str) -> dict[str, str]:
+    """What every answer carries; the few inline scripts of the page are named by digest."""
     inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline]
     scripts = " ".join(["script-src 'self' 'wasm-unsafe-eval'",

@@ -75,20 +75,9 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
         hoverlabel={"bgcolor": "white", "font": {"color": INK}, "align": "left"},
         bargap=0.25,
     )
-    figure.update_xaxes(
-        title={"text": x, "font": {"size": 13}},
-        automargin=True,
-        gridcolor=FAINT,
-        zerolinecolor=GREY,
-        tickcolor=FAINT,
-    )
-    figure.update_yaxes(
-        title={"text": y, "font": {"size": 13}},
-        automargin=True,
-        gridcolor=FAINT,
-        zerolinecolor=GREY,
-        tickcolor=FAINT,
-    )
+    common = {"automargin": True, "gridcolor": FAINT, "zerolinecolor": GREY, "tickcolor": FAINT}
+    figure.update_xaxes(title={"text": x, "font": {"size": 13}}, **common)
+    figure.update_yaxes(title={"text": y, "font": {"size": 13}}, **common)
     return figure
 
 

@@ -53,7 +53,7 @@ def _show_all(opened: OpenFit, shared: np.ndarray) -> None:
     kept = state.recall("carrying", "")
     by = st.selectbox(
         "Show", options, width=420,
-        format_func=lambda each: everyone.get(each) or f"Carrying {clipped(opened.title(each), 60)}",
+        format_func=lambda each: everyone.get(each) or f"With {clipped(opened.title(each), 60)}",
         **state.mirror("carrying", kept if kept in options else ""),
     )  # fmt: skip
     rows = np.arange(len(shared)) if not by else np.array(opened.phenotypes[by].rows, dtype=int)
@@ -156,9 +156,8 @@ def _show_strength(opened: OpenFit, shared: np.ndarray) -> None:
 
 def _show_carriers(opened: OpenFit, carries: np.ndarray, outcome: np.ndarray | None) -> None:
     if outcome is None:
-        st.markdown(
-            f"{hidden(int(carries.sum()), opened.limit, len(carries))} of {len(carries):,} carry it."
-        )
+        count = hidden(int(carries.sum()), opened.limit, len(carries))
+        st.markdown(f"{count} of {len(carries):,} carry it.")
         return
     words = np.array([row_facts.outcome_word(value) for value in outcome])
     table = row_facts.carriers_by_class(carries, words, opened.limit)

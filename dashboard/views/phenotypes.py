@@ -76,7 +76,7 @@ def _show_ranking(opened: OpenFit) -> list[str]:
             state.choose(phenotype=order[rows[0]])
 
     show_table(
-        _named(_hundreds(table), opened), alt="Phenotypes, ranked; choose one also in the list below",
+        _named(_hundreds(table), opened), alt="Phenotypes, ranked",
         key=key, on_select=picked, selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
         column_config={"Name": st.column_config.TextColumn(width=360),

@@ -48,8 +48,8 @@ def show_entries(opened: OpenFit, table: pd.DataFrame, name: str) -> None:
                        lambda new: state.keep("because", new)),
     )  # fmt: skip
     shown = table[table["phenotype"] == only] if only else table
-    show_table(shown[:MOST_ENTRIES], alt="Entries of this row",
-               column_config={"part of it": st.column_config.NumberColumn(format="percent")})  # fmt: skip
+    percent = {"part of it": st.column_config.NumberColumn(format="percent")}
+    show_table(shown[:MOST_ENTRIES], alt="Entries of this row", column_config=percent)
     if len(shown) > MOST_ENTRIES:
         st.caption(f"The first {MOST_ENTRIES} of {len(shown):,} entries are shown.")
     download_csv(shown, name, "Download row-level data (CSV)")
