@@ -115,12 +115,12 @@ def row_counts(has: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def working_name(phenotype: Phenotype, counts: Sequence[NDArray[np.float64]], limit: int) -> str:
-    """The top feature of each mode that enough rows have."""
-    tops = [
-        next((item.label for item in items if count[item.index] >= limit), "")
-        for items, count in zip(phenotype.items.values(), counts, strict=True)
-    ]
-    return " + ".join(top for top in tops if top) or "(too rare to name)"
+    """The top feature of each mode that enough rows have; each feature once."""
+    tops: list[str] = []
+    for items, count in zip(phenotype.items.values(), counts, strict=True):
+        common = (item.label for item in items if count[item.index] >= limit)
+        tops += [label for label in common if label not in tops][:1]
+    return " + ".join(tops) or "(too rare to name)"
 
 
 def similarity(

@@ -15,13 +15,12 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.new_rows import show_new_rows
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
-from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 from dashboard.words import capital, plural
 from swiftcore.phenotypes import CARRIED
 
 PAGE = 50
-TABS = ("All rows", "One row", "Strength and outcome", "New rows")
 
 
 def show() -> None:
@@ -38,7 +37,9 @@ def show() -> None:
             "Do not pass it on without permission.")  # fmt: skip
     shared = row_facts.shares(opened.fit.factors)
     draw = (_show_all, _show_one, _show_strength, _show_new)
-    tabs = st.tabs(TABS, key="tabs.patients", on_change="rerun")
+    one, many = plain(noun, 30), plain(plural(noun), 30)
+    names = (f"All {many}", f"One {one}", "Strength and outcome", f"New {many}")
+    tabs = st.tabs(names, key="tabs.patients", on_change="rerun")
     for tab, part in zip(tabs, draw, strict=True):
         if tab.open:
             with tab:
@@ -72,10 +73,11 @@ def _show_all(opened: OpenFit, shared: np.ndarray) -> None:
             state.keep("row", int(part[chosen[0]]))
             state.keep("sought", "")
 
-    show_table(table, alt="Memberships, one line per row", key=key, on_select=picked,
-               selection_mode="single-row", column_config=_percents(opened))  # fmt: skip
+    show_table(hundreds(table, opened.phenotypes), alt="Memberships, one line per row", key=key,
+               on_select=picked, selection_mode="single-row",
+               column_config=percents(opened.phenotypes))  # fmt: skip
     st.caption(f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
-               "A marked line is shown under 'One row'.")  # fmt: skip
+               "Mark a line to see it in the next tab.")  # fmt: skip
     whole = _memberships(opened, shared, rows)
     download_csv(whole, f"row_level_memberships_{opened.run[:8]}", "Download row-level data (CSV)")
 
@@ -91,10 +93,6 @@ def _memberships(opened: OpenFit, shared: np.ndarray, rows: np.ndarray) -> pd.Da
     return table.drop(columns=dead).rename(columns=names)
 
 
-def _percents(opened: OpenFit) -> dict[str, object]:
-    return {name: st.column_config.NumberColumn(format="percent") for name in opened.phenotypes}
-
-
 def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
     """One row, its phenotypes, the entries behind them, and rows like it."""
     st.header(f"One {plain(opened.row_noun, 40)}", anchor=False)
@@ -107,7 +105,7 @@ def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
     )  # fmt: skip
     if sought:
         st.warning("There is no row with exactly this label. "
-                   "Type it again, or mark a line in the table under 'All rows'.")  # fmt: skip
+                   "Type it again, or mark a line in the table of all.")  # fmt: skip
         return
     show_row_phenotypes(opened, shared[row], "row")
     table = row_facts.why(row, opened.fit, cache.dataset(opened.card.id).tensor, _modes(opened))
@@ -117,7 +115,11 @@ def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
     others = [other for other, _ in near]
     found = _memberships(opened, shared, np.array(others, dtype=int))
     found.insert(1, state.say("similarity"), [cosine for _, cosine in near])
-    show_table(found, alt="Rows with a similar mix of phenotypes", column_config=_percents(opened))
+    show_table(
+        hundreds(found, opened.phenotypes),
+        alt="Rows with a similar mix of phenotypes",
+        column_config=percents(opened.phenotypes),
+    )
 
 
 def _seek(labels: tuple[str, ...], typed: str) -> None:

@@ -12,7 +12,7 @@ from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
-from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 from dashboard.words import capital, count_of, plural
 
@@ -75,12 +75,12 @@ def _show_ranking(opened: OpenFit) -> list[str]:
         if rows:
             state.choose(phenotype=order[rows[0]])
 
+    shares = (state.say("share"), state.say("stability"))
     show_table(
-        _named(_hundreds(table), opened), alt="Phenotypes, ranked",
+        hundreds(_named(table, opened), shares), alt="Phenotypes, ranked",
         key=key, on_select=picked, selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
-        column_config={"Name": st.column_config.TextColumn(width=360),
-                       state.say("share"): _percent(), state.say("stability"): _percent()},
+        column_config={"Name": st.column_config.TextColumn(width=360), **percents(shares, 1)},
     )  # fmt: skip
     download_csv(_named(table, opened), f"phenotypes_{opened.run[:8]}", "Download this table")
     return order
@@ -107,15 +107,6 @@ def ranking(opened: OpenFit, by: str) -> pd.DataFrame:
     table["rows"] = [hidden(count, opened.limit, opened.card.shape[0])
                      for count in table["carriers"]]  # fmt: skip
     return table
-
-
-def _hundreds(table: pd.DataFrame) -> pd.DataFrame:
-    """Shares as percentages, which the screen shows with one digit."""
-    return table.assign(share=100 * table["share"], stability=100 * table["stability"])
-
-
-def _percent() -> object:
-    return st.column_config.NumberColumn(format="%.1f%%")
 
 
 def _named(table: pd.DataFrame, opened: OpenFit) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from dashboard.runs.results import Projection, entry_shares
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import run_name
-from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 from dashboard.words import plural
 from swiftcore.data.dataset import Dataset
@@ -101,9 +101,8 @@ def _show_projection(opened: OpenFit, projection: Projection) -> None:
         st.warning(f"{len(projection.empty_rows)} rows have nothing that this result knows.")
     shared = row_facts.shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
-    show_table(table[:200], alt="New rows and their phenotypes",
-               column_config={name: st.column_config.NumberColumn(format="percent")
-                              for name in projection.identifiers})  # fmt: skip
+    show_table(hundreds(table[:200], projection.identifiers), alt="New rows and their phenotypes",
+               column_config=percents(projection.identifiers))  # fmt: skip
     if len(table) > 200:
         st.caption(f"The first 200 of {len(table):,} rows are shown; the file has all.")
     download_csv(table, f"row_level_new_rows_{opened.run[:8]}", "Download row-level data (CSV)")

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.open_fit import OpenFit, link_words
 from dashboard.widgets.figure import show_figure
-from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 
 LEAST = 0.02  # weaker phenotypes of a row are not drawn
 MOST_ENTRIES = 100
@@ -48,8 +48,9 @@ def show_entries(opened: OpenFit, table: pd.DataFrame, name: str) -> None:
                        lambda new: state.keep("because", new)),
     )  # fmt: skip
     shown = table[table["phenotype"] == only] if only else table
-    percent = {"part of it": st.column_config.NumberColumn(format="percent")}
-    show_table(shown[:MOST_ENTRIES], alt="Entries of this row", column_config=percent)
+    part = ("part of it",)
+    show_table(hundreds(shown[:MOST_ENTRIES], part), alt="Entries of this row",
+               column_config=percents(part))  # fmt: skip
     if len(shown) > MOST_ENTRIES:
         st.caption(f"The first {MOST_ENTRIES} of {len(shown):,} entries are shown.")
     download_csv(shown, name, "Download row-level data (CSV)")

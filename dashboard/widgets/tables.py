@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -31,6 +32,17 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     }
     named = {column: clipped(column) for column in table if isinstance(column, str)}
     return table.assign(**cells).rename(columns=named)
+
+
+def hundreds(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Shares as percentages, for the screen; see :func:`percents`."""
+    return table.assign(**{name: 100 * table[name] for name in columns if name in table})
+
+
+def percents(columns: Iterable[str], digits: int = 0) -> dict[str, Any]:
+    """The column settings that show what :func:`hundreds` gave."""
+    kind = st.column_config.NumberColumn(format=f"%.{digits}f%%")
+    return dict.fromkeys(columns, kind)
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
