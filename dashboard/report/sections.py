@@ -1,0 +1,206 @@
+"""Experiments as tables with a sentence each, ready for paper, spreadsheet or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dashboard import verdicts
+from dashboard.disclosure import hide_table
+from swiftcore.evaluation.experiment import Experiment
+
+SECOND_SCORES = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to show or to save.
+
+    Attributes
+    ----------
+    key : str
+        Name of its file.
+    title : str
+    columns : tuple of str
+    kinds : tuple of str
+        Of each column: text, whole, score, percent, bar (a score drawn as a bar) or
+        signed (a number drawn to the left or right of 0).
+    rows : tuple of tuple
+        Texts and numbers; None where there is nothing.
+    """
+
+    key: str
+    title: str
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def largest(self, column: int) -> float:
+        """The largest absolute number of a column, for the length of bars."""
+        numbers = [abs(row[column]) for row in self.rows if row[column] is not None]
+        return max([*numbers, 1e-12])
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some tables under one heading, with what they say in a sentence and notes."""
+
+    title: str
+    sentence: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+
+
+def experiment_sections(
+    experiments: Mapping[str, Experiment], names: Mapping[str, str], limit: int
+) -> tuple[Section, ...]:
+    """One section per experiment that is there, in the order a reader asks.
+
+    Parameters
+    ----------
+    experiments : dict of Experiment
+        By kind.
+    names : dict of str
+        What each phenotype is called.
+    limit : int
+        Counts below it are hidden.
+    """
+    makers: dict[str, Callable[[Experiment], Section]] = {
+        "links": lambda found: _links(found, names),
+        "stability": lambda found: _stability(found, names),
+        "evaluation": lambda found: _evaluation(found, limit),
+        "noise": lambda found: _noise(found, names),
+        "ablation": _ablation,
+    }
+    return tuple(make(experiments[kind]) for kind, make in makers.items() if kind in experiments)
+
+
+def _links(found: Experiment, names: Mapping[str, str]) -> Section:
+    table = found.tables["links"].sort_values("weight", ascending=False)
+    several = (table["class"].astype(str) != "").any()
+    columns = {"Id": "text", "Phenotype": "text", "Towards or away": "text", "Weight": "signed",
+               "Lowest fold": "score", "Highest fold": "score",
+               "Folds with this direction": "percent"}  # fmt: skip
+    rows = []
+    for row in table.itertuples():
+        direction = "towards" if row.weight > 0 else "away" if row.weight < 0 else "none"
+        target = f" ({row[2]})" if several else ""  # "class" is no name that Python allows
+        rows.append((row.phenotype, names.get(row.phenotype, ""), f"{direction}{target}",
+                     row.weight, row.low, row.high, row.same_sign))  # fmt: skip
+    shown = _table("links", "Weights of a lasso logistic regression", columns, rows)
+    sentence = "" if several else verdicts.links(table)
+    score = verdicts.score(found.about)
+    return Section("Link to the outcome", f"{sentence} {score}".strip(), (shown,), _notes(found))
+
+
+def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
+    table = found.tables["summary"]
+    columns = {"Id": "text", "Phenotype": "text", "Other starts": "percent",
+               "Parts of the data": "percent", "Mean likeness (cosine)": "score"}  # fmt: skip
+    rows = [(row.phenotype, names.get(row.phenotype, ""), row.seeds, row.folds, row.cosine)
+            for row in table.itertuples()]  # fmt: skip
+    shown = _table("stability", "Share of repeated runs that find it again", columns, rows)
+    return Section("Found again", verdicts.stability(table), (shown,), _notes(found))
+
+
+def _evaluation(found: Experiment, limit: int) -> Section:
+    metric = str(found.about.get("metric_title", "Score"))
+    second = SECOND_SCORES.get(str(found.about.get("metric")), "Second score")
+    summary = found.tables["summary"].sort_values("mean", ascending=False)
+    rank = _best_rank(summary)
+    tables = [
+        _table("scores", f"{metric} on unseen rows",
+               {"Method": "text", "Phenotypes": "text", metric: "bar", "SD": "score",
+                second: "score", "Folds": "whole"},
+               [(verdicts.title(row.method), str(row.rank) if row.rank else "", row.mean, row.sd,
+                 row.second_mean, row.n) for row in summary.itertuples()])
+    ]  # fmt: skip
+    comparison = found.tables["comparison"]
+    here = comparison[comparison["rank"].isin([0, rank])].sort_values("difference")
+    if len(here):
+        tables.append(_table(
+            "comparison", f"SWIFT with {rank} phenotypes minus the other method",
+            {"Other method": "text", "Difference": "signed", "From": "score", "To": "score",
+             "Clear": "text"},
+            [(verdicts.title(row.method), row.difference, row.low, row.high,
+              "yes" if row.clear else "no") for row in here.itertuples()],
+        ))  # fmt: skip
+    if "confusion" in found.tables:
+        tables.append(_confusion(found.tables["confusion"], rank, limit))
+    chance = found.about.get("chance")
+    guess = f" Guessing reaches {chance:.3f}." if isinstance(chance, float) else ""
+    sentence = verdicts.comparison(here, metric) + guess
+    return Section("Prediction beside other methods", sentence, tuple(tables), _notes(found))
+
+
+def _confusion(table: pd.DataFrame, rank: int, limit: int) -> Table:
+    mine = table[(table["method"] == "swift") & (table["rank"] == rank)]
+    counts = mine.pivot_table(index="truth", columns="predicted", values="count", aggfunc="sum",
+                              fill_value=0, sort=False).astype(int)  # fmt: skip
+    shown = hide_table(counts, limit)
+    columns = ("Truth \\ predicted", *(str(name) for name in shown.columns))
+    rows = tuple((str(name), *values)
+                 for name, values in zip(shown.index, shown.to_numpy(), strict=True))  # fmt: skip
+    return Table("confusion", f"SWIFT with {rank} phenotypes: rows of each class", columns,
+                 ("text",) * len(columns), rows)  # fmt: skip
+
+
+def _best_rank(summary: pd.DataFrame) -> int:
+    swift = summary[summary["method"] == "swift"].sort_values("mean")
+    return int(swift["rank"].iloc[-1]) if len(swift) else 0
+
+
+def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
+    metric = str(found.about.get("metric_title", "Score"))
+    scores = found.tables["scores"]
+    means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
+    means = means.sort_values(means.columns[-1], ascending=False)
+    columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
+    rows = [(verdicts.title(str(name)), *values)
+            for name, values in zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
+    tables = [_table("noise", f"Mean {metric} by share of false entries", columns, rows)]
+    survival = found.tables.get("survival")
+    sentence = verdicts.noise(scores, metric)
+    if survival is not None and len(survival):
+        likeness = survival.pivot_table(index="phenotype", columns="level", values="cosine")
+        columns = {"Id": "text", "Phenotype": "text",
+                   **{_level(level): "score" for level in likeness.columns}}  # fmt: skip
+        rows = [(str(name), names.get(str(name), ""), *values) for name, values in
+                zip(likeness.index, likeness.to_numpy().tolist(), strict=True)]  # fmt: skip
+        tables.append(_table("survival", "Likeness to the clean phenotype (cosine)", columns, rows))
+        sentence = f"{sentence} {verdicts.survival(survival)}"
+    return Section("With false entries", sentence, tuple(tables), _notes(found))
+
+
+def _ablation(found: Experiment) -> Section:
+    metric = str(found.about.get("metric_title", "Score"))
+    scores = found.tables["scores"]
+    means = scores.groupby(["recipe", "rank"], as_index=False)["score"].mean()
+    rows = [(verdicts.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
+            for row in means.sort_values("score", ascending=False).itertuples()]  # fmt: skip
+    table = _table("ablation", f"{metric} by how similarity is measured",
+                   {"Similarity": "text", "Phenotypes": "text", metric: "bar"}, rows)  # fmt: skip
+    return Section("What similarity adds", verdicts.ablation(scores, metric), (table,),
+                   _notes(found))  # fmt: skip
+
+
+def _level(level: float) -> str:
+    return "clean" if level == 0 else f"{level:.0%}"
+
+
+def _table(key: str, title: str, columns: Mapping[str, str], rows: list[tuple[Any, ...]]) -> Table:
+    return Table(key, title, tuple(columns), tuple(columns.values()),
+                 tuple(tuple(_plain(value) for value in row) for row in rows))  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as Python has them; what is no number as nothing."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and plain != plain else plain
+
+
+def _notes(found: Experiment) -> tuple[str, ...]:
+    return tuple(str(note) for note in found.about.get("notes", ()))
