@@ -45,7 +45,7 @@ def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Fi
         )
     )  # fmt: skip
     figure.add_vline(x=0, line_width=1, line_color=style.INK)
-    style.dress(figure, height=style.bars_height(len(order)), x=f"◀ away · {axis} · towards ▶")
+    style.dress(figure, height=style.bars_height(len(order)), x=f"{axis}<br>◀ away · towards ▶")
     reach = float(np.max(np.abs(np.concatenate([weight, low, high, [1e-9]])))) * 1.1
     figure.update_xaxes(range=[-reach, reach])
     return style.name_bars(figure, labels)
@@ -74,7 +74,7 @@ def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
     )  # fmt: skip
     figure.add_vline(x=0, line_width=1, line_dash="dash", line_color=style.INK)
     style.dress(figure, height=style.bars_height(len(order)),
-                x=f"◀ SWIFT behind · difference in {metric} · SWIFT ahead ▶")  # fmt: skip
+                x=f"Difference in {metric}<br>◀ SWIFT behind · SWIFT ahead ▶")  # fmt: skip
     return style.name_bars(figure, [title(method) for method in order["method"]])
 
 

@@ -48,13 +48,18 @@ def show() -> None:
 
 
 def _say_built() -> None:
+    """Until the first run of it, a data set just built is greeted with the next step."""
     built = state.recall("built")
-    if built and built == state.current_dataset():
+    if not built or built != state.current_dataset() or cache.store().runs(built):
         state.forget("built")
-        st.success("The data set is built and kept. Next: find its phenotypes.")
-        page = state.page("runs")
-        if page is not None:
-            st.page_link(page, label="Start a run with it")
+        return
+    if state.recall("greeted") != built:
+        state.keep("greeted", built)
+        state.set_widget("data.tab", "This data set")
+    st.success("The data set is built and kept. Next: find its phenotypes.")
+    page = state.page("runs")
+    if page is not None and st.button("Find its phenotypes", type="primary", key="next"):
+        st.switch_page(page)
 
 
 def _add() -> None:
@@ -106,9 +111,12 @@ def _show_outcome(dataset: Dataset) -> None:
 
 
 def _show_frequency(dataset: Dataset, axis: int) -> None:
-    mode, places = dataset.tensor.modes[axis], dataset.tensor.coordinates
+    mode = dataset.tensor.modes[axis]
     total, limit = dataset.tensor.shape[0], state.small_cells()
-    table = charts.frequency_table(places[:, 0], places[:, axis], mode.labels, total)
+    table = _frequencies(dataset, axis)
+    if axis > 1 and table.equals(_frequencies(dataset, axis - 1)):
+        st.caption(f"{capital(plain(mode.name, 60))}: the same as the one above.")
+        return
     shown = pd.DataFrame({
         "Feature": table["feature"],
         "Rows": [hidden(count, limit, total) for count in table["rows"]],
@@ -122,6 +130,12 @@ def _show_frequency(dataset: Dataset, axis: int) -> None:
                 shown, f"frequency_{axis}")  # fmt: skip
     if len(table) > len(drawn):
         st.caption(f"The other {len(table) - len(drawn):,} are in the table below the chart.")
+
+
+def _frequencies(dataset: Dataset, axis: int) -> pd.DataFrame:
+    places, mode = dataset.tensor.coordinates, dataset.tensor.modes[axis]
+    return charts.frequency_table(places[:, 0], places[:, axis], mode.labels,
+                                  dataset.tensor.shape[0])  # fmt: skip
 
 
 def _show_summary(dataset: Dataset) -> None:

@@ -73,19 +73,35 @@ def _say_started() -> None:
     if run is None:
         state.forget("started")
     elif run.state is RunState.DONE:
-        st.success(f"{plain(run.title, 100)} is done ({_duration(run.seconds)}).")
+        st.success(f"{plain(_what(run), 120)} is done ({_duration(run.seconds)}).")
         _look_button(run, "started")
     elif not run.state.active:
-        st.warning(f"{plain(run.title, 100)}: {plain(run.message, 400)}")
+        st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
 
 
 def _show_active() -> None:
-    for number, run in enumerate(jobs.active(cache.store())):
+    """The running computation with its chart; those that wait in one line each."""
+    for run in jobs.active(cache.store()):
         with st.container(border=True):
-            st.markdown(f"**{KINDS[run.kind]}: {plain(run.title, 100)}**")
-            watch(run.id, _objective if run.kind == "fit" else None)
-            st.button("Stop", key=f"runs.stop.{number}.{run.id}", on_click=jobs.cancel,
-                      args=(cache.store(), run.id))  # fmt: skip
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            with left:
+                st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
+                watch(run.id, _objective if run.kind == "fit" else None)
+            with right:
+                st.button("Stop", key=f"runs.stop.{run.id}", on_click=jobs.cancel,
+                          args=(cache.store(), run.id))  # fmt: skip
+
+
+def _what(run: RunCard) -> str:
+    """What is computed, with its settings."""
+    return f"{KINDS['fit']}, {run.title}" if run.kind == "fit" else run.title
+
+
+def _dataset_name(run: RunCard) -> str:
+    try:
+        return plain(cache.card(run.dataset).name, 40)
+    except SwiftError:
+        return "deleted data"
 
 
 def _objective(run: RunCard) -> None:
@@ -129,7 +145,7 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
 
 
 def _name(run: RunCard) -> str:
-    return f"{KINDS[run.kind]}: {run_name(run)}"
+    return f"{KINDS['fit']}, {run_name(run)}" if run.kind == "fit" else run_name(run)
 
 
 def _duration(seconds: float) -> str:

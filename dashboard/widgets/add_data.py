@@ -49,7 +49,7 @@ def add_data() -> None:
         guess = inspect(path, BuildOptions())
     show_kind(guess)
     try:
-        options = choose_options(guess, name)
+        options = choose_options(guess, name or guess.kind.replace("-", " "))
     except SwiftError as error:
         show_problems(error)
         return
@@ -67,7 +67,7 @@ def add_data() -> None:
 
 
 def _ask_for_files() -> tuple[Path, str] | None:
-    """The path to read and a name for it, once something was handed over."""
+    """The path to read and a name for it (if it has one), once something was handed over."""
     root = uploads.server_root()
     places = ["from this computer"] + (["from the server"] if root else [])
     place = (
@@ -82,8 +82,7 @@ def _ask_for_files() -> tuple[Path, str] | None:
     if not files:
         return None
     kept = uploads.keep([(file.name, file.getbuffer()) for file in files], _root())
-    name = files[0].name if len(files) == 1 else "my data"
-    return kept, _stem(name)
+    return kept, _stem(files[0].name) if len(files) == 1 else ""
 
 
 def _ask_on_server(root: Path) -> tuple[Path, str] | None:
@@ -143,9 +142,10 @@ def show_inspection(inspection: Inspection) -> None:
         for sentence in inspection.summary.sentences():
             if sentence not in known and sentence not in telling:
                 st.markdown(f"- {plain(sentence, 500)}")
-        for sentence in telling[:5]:
-            st.warning(f"This may give the outcome away: {plain(sentence, 400)} Leave it out "
-                       "under More choices if it is the outcome itself.")  # fmt: skip
+        if telling:
+            lines = "".join(f"\n- {plain(sentence, 300)}" for sentence in telling[:4])
+            st.warning(f"These features may give the outcome away; leave out what is the outcome "
+                       f"itself:\n{lines}")  # fmt: skip
     show_left_out(inspection)
 
 
