@@ -16,11 +16,11 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
 
+from dashboard.runs.follower import Cancelled, Follower
 from dashboard.runs.request import EXPERIMENTS, Request
 from dashboard.runs.results import PROJECTION_FORMAT
 from dashboard.runs.sealed_folder import remove, temporary_path
 from dashboard.runs.store import Store
-from dashboard.runs.worker import Cancelled, Follower
 from swiftcore.cost import build_costs
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem, SwiftError

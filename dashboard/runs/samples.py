@@ -19,6 +19,7 @@ from dashboard.runs import jobs
 from dashboard.runs.cards import RunState
 from dashboard.runs.request import Request
 from dashboard.runs.reviews import Review, Reviews
+from dashboard.runs.sealed_folder import place_file
 from dashboard.runs.store import Store
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import InvalidData, Problem
@@ -33,15 +34,19 @@ EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of 
 
 
 def seed_samples(store: Store) -> None:
-    """Put the samples and their results into a store that holds no data yet."""
-    if store.datasets():
-        return
-    for name in reversed(sample_names()):  # the first sample is the newest in the list
-        store.add_dataset(load_sample(name), synthetic=True)
-        folder = sample_folder(name) / "results"
-        for path in sorted(folder.glob("*.zip")):
-            store.import_run(path.read_bytes())
-        _seed_reviews(store, folder / "reviews.json")
+    """Put the samples and their results into a store that holds no other data; only once."""
+    seeded = store.root / "samples-seeded"
+    with store.lock("samples"):
+        own = any(card.name not in sample_names() for card in store.datasets())
+        if own or seeded.exists():
+            return
+        for name in reversed(sample_names()):  # the first sample is the newest in the list
+            store.add_dataset(load_sample(name), synthetic=True)
+            folder = sample_folder(name) / "results"
+            for path in sorted(folder.glob("*.zip")):
+                store.import_run(path.read_bytes())
+            _seed_reviews(Reviews(store.root), folder / "reviews.json")
+        place_file(store.temporary, seeded, b"")
 
 
 def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
@@ -102,13 +107,15 @@ def _example_reviews(store: Store, run_id: str) -> bytes:
     return (json.dumps(plain, indent=2) + "\n").encode()
 
 
-def _seed_reviews(store: Store, path: Path) -> None:
+def _seed_reviews(reviews: Reviews, path: Path) -> None:
     if not path.is_file():
         return
     known = {field.name for field in fields(Review)}
     plain: list[Mapping[str, Any]] = json.loads(path.read_bytes())
-    for review in plain:
-        Reviews(store.root).save(Review(**{key: review[key] for key in known & set(review)}))
+    for each in plain:
+        review = Review(**{key: each[key] for key in known & set(each)})
+        if not reviews.history(review.run, review.phenotype):
+            reviews.save(review)
 
 
 def main(arguments: list[str]) -> int:

@@ -7,11 +7,11 @@ and ends. Whatever ends it earlier, the store stays sound and tells what happene
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,50 +19,15 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from dashboard.runs.cards import RunState, is_id
+from dashboard.runs.follower import Cancelled, Follower
 from dashboard.runs.job_folder import Job
 from dashboard.runs.request import Request
 from swiftcore.errors import SwiftError
 
 NICENESS = 5
 WAIT = 0.3  # seconds between two looks at the queue
-MOST_NOTES = 5  # of progress, per second
 UNEXPECTED = "An unexpected fault ended it. The log file of the job tells more."
 NO_MEMORY = "The memory ran out. Use fewer rows, a smaller rank, or no row cost."
-
-
-class Cancelled(Exception):
-    """Somebody asked the job to end, and it does."""
-
-
-class Follower:
-    """Tells the job's folder how far the computation is, and the computation when to stop."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self._started = time.time()
-        self._last = 0.0
-
-    def note(self, what: str, progress: Mapping[str, Any] | None = None) -> bool:
-        """Leave a note; True when somebody asked to stop."""
-        now = time.monotonic()
-        if progress is None or now - self._last >= 1 / MOST_NOTES:
-            self._last = now
-            self.job.note_progress({
-                "running": True, "started": self._started, "what": what, "done": 0, "total": 0,
-                "objective": None, "seconds": self.seconds, "seconds_left": None,
-                **(progress or {}),
-            })  # fmt: skip
-        return self.job.asked_to_stop()
-
-    def phase(self, what: str) -> None:
-        """Say what begins now; raises Cancelled when somebody asked to stop."""
-        if self.note(what):
-            raise Cancelled
-
-    @property
-    def seconds(self) -> float:
-        """Since the job's turn came."""
-        return time.time() - self._started
 
 
 def main(arguments: list[str]) -> int:
@@ -70,6 +35,7 @@ def main(arguments: list[str]) -> int:
     root, run_id = Path(arguments[0]), arguments[1]
     if not is_id(run_id):
         return 2
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     os.umask(0o077)
     _step_back()
     job = Job(root / "jobs" / run_id, root / "temporary")

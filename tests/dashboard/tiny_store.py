@@ -55,4 +55,5 @@ def ended(store: Store, run_id: str) -> RunCard:
 def python(code: str, *arguments: str) -> subprocess.Popen[str]:
     """A process that runs a few lines, with what it says in a pipe."""
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            text=True, cwd=ROOT)  # fmt: skip
