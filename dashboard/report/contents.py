@@ -256,7 +256,9 @@ def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _facts(run: RunCard, card: DatasetCard, fit: FittedRun, alive: int) -> tuple[tuple[str, str], ...]:  # fmt: skip
+def _facts(
+    run: RunCard, card: DatasetCard, fit: FittedRun, alive: int
+) -> tuple[tuple[str, str], ...]:
     sizes = ", ".join(count_of(size, name)
                       for size, name in zip(card.shape, card.mode_names, strict=True))  # fmt: skip
     dead = f"; {len(fit.dead)} more died out" if fit.dead else ""

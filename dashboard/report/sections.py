@@ -159,8 +159,8 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
     means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
     means = means.sort_values(means.columns[-1], ascending=False)
     columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
-    rows = [(verdicts.title(str(name)), *values)
-            for name, values in zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
+    rows = [(verdicts.title(str(name)), *values) for name, values in
+            zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
     tables = [_table("noise", f"Mean {metric} by share of false entries", columns, rows)]
     survival = found.tables.get("survival")
     sentence = verdicts.noise(scores, metric)

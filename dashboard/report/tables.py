@@ -1,0 +1,121 @@
+"""Everything a report shows as plain tables: CSV files in one zip, or one JSON object."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+
+from dashboard.report.contents import PhenotypeSheet, Report
+from dashboard.report.sections import Table
+from swiftcore.csv_safe import csv_safe
+
+SCHEMA = 1
+_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same report gives the same bytes
+
+
+def report_tables(report: Report) -> tuple[Table, ...]:
+    """Phenotypes, their features, reviews, what was computed about them, and how."""
+    found = [table for section in report.sections for table in section.tables]
+    return (_phenotypes(report), _features(report), _reviews(report), *found, _about(report))
+
+
+def report_csv(report: Report) -> bytes:
+    """A zip with one CSV file per table; no cell is taken for a formula."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for table in report_tables(report):
+            text = io.StringIO()
+            writer = csv.writer(text, lineterminator="\r\n")
+            writer.writerow([csv_safe(column) for column in table.columns])
+            for row in table.rows:
+                writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in row])
+            entry = zipfile.ZipInfo(f"{table.key}.csv", _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text.getvalue().encode("utf-8-sig", "replace"))
+    return out.getvalue()
+
+
+def report_json(report: Report) -> str:
+    """One JSON object with a schema number; texts as they are, nothing where there is no number."""
+    plain = {
+        "format": "swift-report",
+        "schema": SCHEMA,
+        "run": report.run,
+        "title": report.title,
+        "data": report.subtitle,
+        "small_counts_hidden_below": report.limit,
+        "warnings": list(report.warnings),
+        "facts": dict(report.facts),
+        "settings": dict(report.settings),
+        "phenotypes": [_plain(sheet) for sheet in report.phenotypes],
+        "sections": [
+            {
+                "title": section.title, "sentence": section.sentence, "notes": list(section.notes),
+                "tables": {table.key: {"title": table.title, "columns": list(table.columns),
+                                       "rows": [list(row) for row in table.rows]}
+                           for table in section.tables},
+            }
+            for section in report.sections
+        ],
+    }  # fmt: skip
+    return json.dumps(plain, indent=1, allow_nan=False)
+
+
+def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
+    return {
+        "id": sheet.identifier, "content": sheet.digest, "name": sheet.name,
+        "working_name": sheet.working_name, "share": sheet.share, "carriers": sheet.carriers,
+        "link": sheet.link, "weight": sheet.weight, "steady": sheet.steady,
+        "found_again": sheet.found_again,
+        "features": {mode.mode: [vars(feature) for feature in mode.features]
+                     for mode in sheet.modes},
+        "reviews": [
+            {"reviewer": review.reviewer, "name": review.name, "verdict": review.verdict,
+             "problem": review.problem, "duplicate_of": review.duplicate_of,
+             "confidence": review.confidence, "comment": review.comment}
+            for review in sheet.reviews
+        ],
+    }  # fmt: skip
+
+
+def _phenotypes(report: Report) -> Table:
+    return _texts(
+        "phenotypes", "Phenotypes",
+        ("id", "name", "working_name", "share", f"{report.row_noun} count", "link", "weight",
+         "same direction", "found again", "content"),
+        [(each.identifier, each.name, each.working_name, each.share, each.carriers, each.link,
+          each.weight, each.steady, each.found_again, each.digest) for each in report.phenotypes],
+    )  # fmt: skip
+
+
+def _features(report: Report) -> Table:
+    return _texts(
+        "features", "Features of each phenotype",
+        ("phenotype", "mode", "feature", "weight", "lift", f"{report.row_noun} count"),
+        [(each.identifier, mode.mode, feature.name, feature.weight, feature.lift, feature.rows)
+         for each in report.phenotypes for mode in each.modes for feature in mode.features],
+    )  # fmt: skip
+
+
+def _reviews(report: Report) -> Table:
+    return _texts(
+        "reviews", "Reviews",
+        ("phenotype", "reviewer", "name", "verdict", "problem", "duplicate of", "confidence",
+         "comment"),
+        [(each.identifier, review.reviewer, review.name, review.verdict, review.problem,
+          review.duplicate_of, review.confidence, review.comment)
+         for each in report.phenotypes for review in each.reviews],
+    )  # fmt: skip
+
+
+def _about(report: Report) -> Table:
+    rows = [("warning", warning) for warning in report.warnings]
+    rows += [*report.facts, *report.settings]
+    return _texts("about", "About this report", ("what", "value"), rows)
+
+
+def _texts(key: str, title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
+    return Table(key, title, columns, ("text",) * len(columns), tuple(rows))
