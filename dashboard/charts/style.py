@@ -66,7 +66,7 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
     """Give a figure the common look: one font, quiet grid, titles of the axes."""
     figure.update_layout(
         height=height,
-        margin={"l": 8, "r": 16, "t": 36 if legend else 16, "b": 8},
+        margin={"l": 8, "r": 16, "t": 40 if legend else 28, "b": 8},
         font={"family": FONT, "size": 13, "color": INK},
         paper_bgcolor="white",
         plot_bgcolor="white",

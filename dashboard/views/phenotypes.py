@@ -47,10 +47,9 @@ def show() -> None:
 
 def _show_facts(opened: OpenFit) -> None:
     card = opened.card
+    sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
     st.caption(f"{count_of(len(opened.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
-               f"{count_of(card.shape[0], card.mode_names[0])}"
-               + "".join(f", {count_of(size, name)}" for size, name in
-                         zip(card.shape[1:], card.mode_names[1:], strict=True)) + ".")  # fmt: skip
+               f"{plain(sizes, 200)}.")  # fmt: skip
     if not opened.fit.converged:
         st.warning(f"Not converged. {state.say('not_converged')}")
     if opened.fit.dead:
@@ -126,8 +125,8 @@ def _show_detail(opened: OpenFit, chosen: str) -> None:
     st.header(plain(opened.title(chosen), 120), anchor=False)
     phenotype = opened.phenotypes[chosen]
     carriers = hidden(len(phenotype.rows), opened.limit, opened.card.shape[0])
-    facts = [f"{phenotype.share:.1%} of the data", f"carried by "
-             f"{carriers} of {count_of(opened.card.shape[0], opened.row_noun)}"]  # fmt: skip
+    whole = plain(count_of(opened.card.shape[0], opened.row_noun), 60)
+    facts = [f"{phenotype.share:.1%} of the data", f"carried by {carriers} of {whole}"]
     if chosen in opened.links:
         facts.append(f"{state.say('link').lower()}: {plain(link_words(opened, chosen), 80)}")
     if chosen in opened.stability:

@@ -82,22 +82,31 @@ def _draft_name(opened: OpenFit, identifier: str) -> str:
     return f"draft.{opened.run}.{identifier}"
 
 
+def _stored(opened: OpenFit, identifier: str) -> dict[str, Any]:
+    """What I saved of a phenotype, or a blank form."""
+    saved = _mine(opened).get(identifier)
+    return BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
+
+
+def _filled(opened: OpenFit, identifier: str) -> dict[str, Any]:
+    """What stands in the form, saved or not."""
+    return _stored(opened, identifier) | state.recall(_draft_name(opened, identifier), {})
+
+
 def _drafts(opened: OpenFit) -> list[str]:
-    return [each for each in opened.phenotypes if state.recall(_draft_name(opened, each))]
+    return [each for each in opened.phenotypes if _filled(opened, each) != _stored(opened, each)]
 
 
 def _show_form(opened: OpenFit, chosen: str) -> None:
     """Plain widgets, not a form: what is typed is kept on leaving the field, also unsaved."""
-    saved = _mine(opened).get(chosen)
-    start = BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
-    draft = start | state.recall(_draft_name(opened, chosen), {})
+    filled = _filled(opened, chosen)
 
     def field(name: str) -> dict[str, Any]:
         def typed(value: Any) -> None:
-            kept = state.recall(_draft_name(opened, chosen), {})
-            state.keep(_draft_name(opened, chosen), {**kept, name: value})
+            draft = state.recall(_draft_name(opened, chosen), {})
+            state.keep(_draft_name(opened, chosen), {**draft, name: value})
 
-        return state.mirror(f"review.{opened.run}.{chosen}.{name}", draft[name], typed)
+        return state.mirror(f"{_draft_name(opened, chosen)}.{name}", filled[name], typed)
 
     with st.container(border=True):
         st.text_input("Clinical name", max_chars=120, placeholder="what you would call it",
@@ -106,7 +115,7 @@ def _show_form(opened: OpenFit, chosen: str) -> None:
                              format_func=VERDICTS.__getitem__, **field("verdict"))  # fmt: skip
         st.selectbox("Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__,
                      **field("problem"))  # fmt: skip
-        if draft["problem"] == "duplicate":
+        if filled["problem"] == "duplicate":
             others = ["", *(each for each in opened.phenotypes if each != chosen)]
             st.selectbox("Duplicate of", others, **field("duplicate_of"),
                          format_func=lambda each: clipped(opened.title(each), 80) if each
@@ -114,21 +123,31 @@ def _show_form(opened: OpenFit, chosen: str) -> None:
         st.select_slider("How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5],
                          **field("confidence"))  # fmt: skip
         st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
-        ready = bool(state.reviewer()) and draft["verdict"] is not None
+        missing = _missing(filled)
         st.button("Save and next", type="primary", key="save", shortcut="Ctrl+Enter",
-                  disabled=not ready, on_click=_save, args=(opened, chosen))  # fmt: skip
-        if not ready:
-            missing = "your name" if not state.reviewer() else "whether it is meaningful"
-            st.caption(f"Before saving, give {missing}.")
+                  disabled=bool(missing), on_click=_save, args=(opened, chosen))  # fmt: skip
+        if missing:
+            st.caption(f"Before saving, {missing}.")
+
+
+def _missing(filled: dict[str, Any]) -> str:
+    """What a judgement still needs, in words."""
+    if not state.reviewer():
+        return "give your name"
+    if filled["verdict"] is None:
+        return "say whether it is meaningful"
+    if filled["problem"] == "duplicate" and not filled["duplicate_of"]:
+        return "choose the phenotype that it duplicates"
+    return ""
 
 
 def _save(opened: OpenFit, chosen: str) -> None:
     """Store the judgement; the store alone decides whether it is saved."""
-    saved = _mine(opened).get(chosen)
-    start = BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
-    values = start | state.recall(_draft_name(opened, chosen), {})
+    values = _filled(opened, chosen)
     if values["problem"] != "duplicate":
         values["duplicate_of"] = ""
+    if _missing(values):
+        return
     component = opened.phenotypes[chosen].component
     review = Review(run=opened.run, phenotype=chosen, reviewer=state.reviewer(),
                     phenotype_digest=opened.fit.phenotype_digest(component), **values)  # fmt: skip

@@ -56,6 +56,6 @@ def _show_mode(opened: OpenFit, phenotype: Phenotype, axis: int, mode: str, plac
         notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
     if profile.rare:
         notes.append(f"{profile.rare} are hidden because fewer than {opened.limit} "
-                     f"{plural(opened.row_noun)} have them")  # fmt: skip
+                     f"{plain(plural(opened.row_noun), 40)} have them")  # fmt: skip
     if notes:
         st.caption("; ".join(notes) + ".")
