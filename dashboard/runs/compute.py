@@ -117,7 +117,7 @@ def compute_projection(store: Store, dataset: Dataset, fit_id: str, follower: Fo
         "entries_left_out": left_out,
         "empty_rows": empty.tolist(),
     }
-    arrays = {
+    arrays: dict[str, Any] = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "memberships": np.vstack(blocks),
         "coordinates": tensor.coordinates.astype(np.int32),

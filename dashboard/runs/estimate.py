@@ -17,7 +17,7 @@ from dashboard.runs.request import Request
 from dashboard.runs.store import Store
 from swiftcore.method_names import METHOD_KINDS
 
-START = 4.0  # seconds: a process, its packages, the data
+START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
 PER_PAIR = 1.5e-7  # core seconds: the cost of a pair of rows
 START_ITERATIONS = 8.0  # what finding a start costs, in iterations
@@ -56,7 +56,7 @@ def estimate(store: Store, request: Request) -> Estimate:
     if request.kind in ("fit", "projection"):
         seconds = START + one_fit / cores
     else:  # fits side by side, each on one core
-        seconds = START + n_fits(request) * one_fit / cores
+        seconds = START + TEAM + n_fits(request) * one_fit / cores
         memory = BASE_BYTES + cores * memory
     return Estimate(seconds, memory, _sentence(seconds, memory))
 
@@ -66,7 +66,7 @@ def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     cells = sum(columns * size for columns, size in zip(card.columns, card.shape, strict=True))
     step = cells * (PER_CELL + PER_RANK * settings["rank"]) * SLOW.get(settings["dtype"], 2.0)
     costs = 0.0 if settings["row_cost"] == "none" else PER_PAIR * card.shape[0] ** 2
-    return costs + (START_ITERATIONS + settings["max_iterations"]) * step
+    return float(costs + (START_ITERATIONS + settings["max_iterations"]) * step)
 
 
 def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> float:
@@ -87,7 +87,7 @@ def n_fits(request: Request) -> float:
     chosen = request.settings
     refits = 1.0 + 5 + chosen["folds"]
     if request.kind == "stability":
-        return refits
+        return float(refits)
     rounds = chosen["folds"] * chosen["repeats"]
     swift = GRID[chosen["quick"]] * len(chosen["ranks"])
     if request.kind == "ablation":

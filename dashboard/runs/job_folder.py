@@ -143,8 +143,8 @@ def _lives(noted: Mapping[str, Any]) -> bool:
     try:
         process = psutil.Process(int(noted["pid"]))
         same = abs(process.create_time() - float(noted["started"])) < SAME_START
-        return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+        return bool(same and process.status() != psutil.STATUS_ZOMBIE)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):  # gone; or somebody else's by now
         return False
 
 

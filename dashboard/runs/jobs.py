@@ -38,11 +38,13 @@ def start(store: Store, request: Request) -> str:
 
     Raises
     ------
-    UnknownDataset
-        If the data set is not in the store.
+    UnknownDataset, UnknownRun
+        If the data set, or the fit it belongs to, is not in the store.
     """
     run_id = request.key()
     store.card(request.dataset)
+    if request.run:
+        store.run(request.run)
     with store.lock():
         if store.is_finished(run_id):
             return run_id
@@ -53,8 +55,8 @@ def start(store: Store, request: Request) -> str:
                 return run_id
             if stands.state is RunState.INTERRUPTED:
                 attempt = int(job.about()["attempt"]) + 1
-            remove(job.folder, store.temporary)
-        remove(store.root / "runs" / run_id, store.temporary)  # a damaged one
+        for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
+            remove(earlier, store.temporary)
         newest = max((card.created for card in store.runs()), default=0.0)
         job.create(request, max(time.time(), newest + 1e-3), attempt)
         _launch(store, job)

@@ -24,6 +24,13 @@ from swiftcore.tensor.components import component_id
 MODEL_FORMAT = "swift-model 1"  # as written by swiftcore.factorization.save_model
 PROJECTION_FORMAT = "swift-projection 1"
 Files = Mapping[str, bytes]
+TABLES = {  # what every experiment of a kind has, with or without an outcome
+    "links": {"links"},
+    "evaluation": {"scores", "summary", "comparison"},
+    "noise": {"survival"},
+    "ablation": {"scores"},
+    "stability": {"matches", "summary"},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +160,13 @@ def entry_shares(
         Shares of the model's value at the entry; they add up to 1, or are all 0 where no
         phenotype of the row knows the entry.
     """
-    parts = np.tile(np.asarray(membership, dtype=np.float64), (len(features), 1))
+    parts: NDArray[np.float64] = np.tile(membership, (len(features), 1)).astype(np.float64)
     for axis, profile in enumerate(profiles):
         parts = parts * profile[features[:, axis]]
     whole = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, whole, out=np.zeros_like(parts), where=whole > 0)
+    shares = np.zeros_like(parts)
+    np.divide(parts, whole, out=shares, where=whole > 0)
+    return shares
 
 
 def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
@@ -185,16 +194,14 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
         dead = tuple(int(component) for component in about["dead_components"])
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _no_result("fit", error) from error
-    links = Experiment.from_json(files["links.json"]) if "links.json" in files else None
+    links = _experiment(files, "links.json") if "links.json" in files else None
     return FittedRun(factors, modes, dict(settings), history, outcome.value,
                      outcome is FitOutcome.CONVERGED, dead, objective, links, costs)  # fmt: skip
 
 
 def read_experiment(files: Files) -> Experiment:
     """An experiment from its stored files; raises InvalidData if it is none."""
-    if "experiment.json" not in files:
-        raise _no_result("experiment", KeyError("experiment.json"))
-    return Experiment.from_json(files["experiment.json"])
+    return _experiment(files, "experiment.json")
 
 
 def read_projection(files: Files) -> Projection:
@@ -217,6 +224,16 @@ def read_projection(files: Files) -> Projection:
                           tuple(int(row) for row in about["empty_rows"]))  # fmt: skip
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _no_result("projection", error) from error
+
+
+def _experiment(files: Files, name: str) -> Experiment:
+    if name not in files:
+        raise _no_result(name, KeyError(name))
+    experiment = Experiment.from_json(files[name])
+    missing = TABLES.get(experiment.kind, {experiment.kind}) - set(experiment.tables)
+    if missing:
+        raise _no_result(name, KeyError(min(missing)))
+    return experiment
 
 
 def _arrays(files: Files, name: str) -> dict[str, NDArray[Any]]:

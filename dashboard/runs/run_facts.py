@@ -69,7 +69,12 @@ def check_bundle(files: Mapping[str, bytes]) -> Request:
     if request.kind == "fit":
         results.read_fit(files, request.settings)
     elif request.kind in EXPERIMENTS:
-        results.read_experiment(files)
+        kind = results.read_experiment(files).kind
+        if kind != request.kind:
+            raise InvalidData(
+                Problem("bundle-kind", "The result is not what was asked for", "the run bundle",
+                        repr(kind)[:40], "Export the run again.")
+            )  # fmt: skip
     else:
         results.read_projection(files)
     return request

@@ -100,14 +100,16 @@ def check_files(files: Mapping[str, bytes]) -> None:
 
 
 def publish(draft: Path, target: Path) -> bool:
-    """Seal a folder and show it under its name by one rename; False if it is already there."""
+    """Seal a folder and show it under its name by one rename.
+
+    False if there is one of that name already: then the draft stays, for the caller to delete.
+    """
     seal(draft)
     try:
         os.rename(draft, target)
     except OSError:
         if not target.is_dir():
             raise
-        shutil.rmtree(draft, ignore_errors=True)
         return False
     sync_folder(target.parent)
     return True

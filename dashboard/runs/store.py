@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -245,12 +246,15 @@ class Store:
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
         draft = temporary_path(self.temporary)
         draft.mkdir(mode=0o700)
-        for name, content in files.items():
-            if name != SEAL:
-                write_private(draft / name, content)
-        if target.is_dir() and not self._is_sound(target):
-            remove(target, self.temporary)
-        publish(draft, target)
+        try:
+            for name, content in files.items():
+                if name != SEAL:
+                    write_private(draft / name, content)
+            if target.is_dir() and not self._is_sound(target):
+                remove(target, self.temporary)
+            publish(draft, target)
+        finally:  # gone by now, unless the disk is full or broken
+            shutil.rmtree(draft, ignore_errors=True)
 
     def _run_card(self, run_id: str) -> RunCard | None:
         folder, job = self.root / "runs" / run_id, self.job(run_id)

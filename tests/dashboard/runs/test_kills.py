@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sqlite3
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from tiny_store import tiny_dataset
 
+from dashboard.runs import sealed_folder
 from dashboard.runs.request import Request
 from dashboard.runs.reviews import Review, Reviews
 from dashboard.runs.store import Store
@@ -127,3 +129,40 @@ def test_the_order_of_a_publication_is_write_flush_rename_flush(
     assert {"model.npz", "run.json", "SHA256SUMS"} <= flushed
     assert calls[place - 1][0] == "fsync"  # the folder itself, before it is shown
     assert calls[place + 1] == ("fsync", "runs")  # and the rename
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename", "open", "write"])
+def test_a_disk_that_fails_at_any_call_harms_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    dataset = store.add_dataset(tiny_dataset())
+    files = {"model.npz": b"x" * 5_000, "links.json": b"y"}
+    before = store.publish_run(Request("fit", dataset), files, 1.0, 1.0)
+    failures = 0
+    for turn in range(12):
+        request = Request("fit", dataset, {"seed": 1 + turn})
+        with monkeypatch.context() as patch:
+            failing = _Failing(call, turn)
+            patch.setattr(*failing.place, failing)
+            try:
+                store.publish_run(request, files, 1.0, 1.0)
+            except OSError:
+                failures += 1
+        cards = {card.id: card for card in Store(store.root).runs()}
+        assert before in cards and not any(card.damaged for card in cards.values())
+        assert list(store.temporary.iterdir()) == []
+    assert failures > 0
+
+
+class _Failing:
+    """A system call that says "no space" the k-th time it is asked."""
+
+    def __init__(self, call: str, at: int) -> None:
+        self.place = (sealed_folder, "write_private") if call == "write" else (os, call)
+        self._real, self._left = getattr(*self.place), at
+
+    def __call__(self, *arguments: object, **options: object) -> object:
+        self._left -= 1
+        if self._left == -1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._real(*arguments, **options)
