@@ -4,28 +4,43 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint bench nightly sample recompile clean
+.PHONY: run test lint bench evidence nightly sample screenshots chromium recompile clean
 
-run: $(READY)
-	$(BIN)/swift fit heart_failure --rank 12 --seed 0 --out runs/sample
+run: $(READY)  # the dashboard, on the sample data with finished results
+	$(BIN)/swift dashboard
 
-test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: lint chromium
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check swiftcore tests benchmarks sample_data
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run_engine
 	$(BIN)/python -m benchmarks.data_in
 
-nightly: $(READY)
+evidence: $(READY)  # the paper's tables on public data; goes on where it was stopped
+	$(BIN)/python -m benchmarks.evidence bbc evaluation --quick
+	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick
+	$(BIN)/python -m benchmarks.evidence bbc noise --quick --ranks 10
+	$(BIN)/python -m benchmarks.evidence bbc ablation --quick
+
+nightly: $(READY) chromium
 	$(BIN)/python -m pytest -m nightly
 
-sample: $(READY)
+sample: $(READY)  # the sample data, then the finished results that ship with them
 	$(BIN)/python sample_data/generate.py
+	$(BIN)/python -m dashboard.runs.samples make
+
+screenshots: $(READY) chromium
+	$(BIN)/python -m benchmarks.screenshots
+
+chromium:  # for the browser tests: whatever is there, else from the system's packages
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \
+	  { apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  { echo "Install Chromium by hand: its package is named chromium." >&2; exit 1; }
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
         Problem,
         SwiftError,
     )
+    from swiftcore.evaluation.experiment import Experiment
+    from swiftcore.evaluation.settings import ExperimentSettings
+    from swiftcore.experiments import cross_validate, sweep_noise
     from swiftcore.factorization import Swift, load_model, save_model
     from swiftcore.phenotypes import Phenotype, describe_phenotypes
     from swiftcore.progress import FitOutcome, FitProgress
@@ -24,6 +27,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CostRecipe",
+    "Experiment",
+    "ExperimentSettings",
     "FitOutcome",
     "FitProgress",
     "InvalidCost",
@@ -37,9 +42,11 @@ __all__ = [
     "Swift",
     "SwiftError",
     "build_costs",
+    "cross_validate",
     "describe_phenotypes",
     "load_model",
     "save_model",
+    "sweep_noise",
     "unfold",
 ]
 
@@ -49,6 +56,9 @@ _HOMES = {
     "swiftcore.errors": (
         "InvalidCost", "InvalidData", "InvalidSettings", "NotEnoughMemory", "Problem", "SwiftError",
     ),
+    "swiftcore.evaluation.experiment": ("Experiment",),
+    "swiftcore.evaluation.settings": ("ExperimentSettings",),
+    "swiftcore.experiments": ("cross_validate", "sweep_noise"),
     "swiftcore.factorization": ("Swift", "load_model", "save_model"),
     "swiftcore.phenotypes": ("Phenotype", "describe_phenotypes"),
     "swiftcore.progress": ("FitOutcome", "FitProgress"),

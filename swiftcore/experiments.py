@@ -21,9 +21,9 @@ from swiftcore.data.summary import telling_features
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.evaluation import outcome_links
 from swiftcore.evaluation.cross_validation import (
-    cross_validate,
     data_digest,
     evaluation_tables,
+    score_methods,
     score_table,
 )
 from swiftcore.evaluation.experiment import Experiment, ExperimentCallback
@@ -41,7 +41,8 @@ from swiftcore.evaluation.stability import (
 from swiftcore.factorization import Swift
 from swiftcore.methods import METHODS, usual_methods
 
-__all__ = ["ExperimentSettings", "Stopped", "fit_swift", "link_outcome", "run_experiment"]
+__all__ = ["ExperimentSettings", "Stopped", "cross_validate", "fit_swift", "link_outcome",
+           "run_experiment", "sweep_noise"]  # fmt: skip
 
 Tables = dict[str, pd.DataFrame]
 
@@ -80,6 +81,20 @@ def run_experiment(
     return Experiment(kind, about, tables)
 
 
+def cross_validate(
+    dataset: Dataset, settings: ExperimentSettings | None = None, **more: Any
+) -> Experiment:
+    """How well the phenotypes of several methods predict the outcome of new rows."""
+    return run_experiment("evaluation", dataset, settings, **more)
+
+
+def sweep_noise(
+    dataset: Dataset, settings: ExperimentSettings | None = None, **more: Any
+) -> Experiment:
+    """What false entries do to the scores and to the phenotypes."""
+    return run_experiment("noise", dataset, settings, **more)
+
+
 def link_outcome(
     memberships: NDArray[np.float64], dataset: Dataset, seed: int = 0
 ) -> Experiment | None:
@@ -116,7 +131,7 @@ def _evaluation(
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
     methods = [METHODS[key] for key in settings.methods or usual_methods(dataset)]
-    labels, chosen = cross_validate(dataset, methods, settings, parts=parts, progress=progress)
+    labels, chosen = score_methods(dataset, methods, settings, parts=parts, progress=progress)
     return evaluation_tables(labels, chosen, settings.folds), _about_labels(dataset, labels)
 
 
@@ -139,7 +154,7 @@ def _noise(
     variants = [{"level": 0.0, "draw": 0}] + [
         {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
     ]
-    labels, chosen = cross_validate(
+    labels, chosen = score_methods(
         dataset, [METHODS[key] for key in keys], settings,
         parts=parts, progress=progress, variants=variants,
     )  # fmt: skip
@@ -154,7 +169,7 @@ def _ablation(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    labels, chosen = cross_validate(
+    labels, chosen = score_methods(
         dataset, [METHODS["swift"]], settings, parts=parts, progress=progress,
         variants=[{"recipe": recipe} for recipe in settings.recipes],
     )  # fmt: skip

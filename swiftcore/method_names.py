@@ -4,6 +4,7 @@ from __future__ import annotations
 
 METHOD_TITLES = {
     "swift": "SWIFT",
+    "supervised_swift": "SWIFT with label-weighted features",
     "cp_als": "CP-ALS",
     "cp_nmu": "CP-NMU",
     "supervised_cp": "Supervised CP",

@@ -40,7 +40,7 @@ def data_digest(dataset: Dataset) -> str:
     return sha.hexdigest()
 
 
-def cross_validate(
+def score_methods(
     dataset: Dataset,
     methods: Sequence[Method],
     settings: ExperimentSettings,

@@ -102,7 +102,8 @@ def make_folds(
     for repeat in range(repeats):
         kind = StratifiedGroupKFold if grouped else StratifiedKFold
         splitter = kind(n_folds, shuffle=True, random_state=seed + repeat)
-        parts = [rows[test] for _, test in splitter.split(rows, codes, groups)]
+        split = splitter.split(rows, codes, groups if grouped else None)
+        parts = [rows[test] for _, test in split]
         for number in range(n_folds):
             choose = (number + 1) % n_folds
             rest = [part for k, part in enumerate(parts) if k not in (number, choose)]

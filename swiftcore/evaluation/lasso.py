@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_STEPS = 600  # per strength; the path is warm, few strengths need as many
-SETTLED = 1e-5  # a step that moves no weight by more than this share of the largest is the last
+MOST_STEPS = 300  # per strength; the path is warm, few strengths need as many
+SETTLED = 1e-4  # a step that moves no weight by more than this share of the largest is the last
 Array = NDArray[np.float64]
 
 

@@ -1,0 +1,84 @@
+"""The evidence commands as a person uses them: results in files, Ctrl-C, going on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swiftcore.cli import main
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    """A table of 90 patients whose outcome goes with one of three groups of features."""
+    rng = np.random.default_rng(0)
+    lines = ["patient,diagnosis,medication,outcome"]
+    for row in range(90):
+        group = row % 3
+        ill = int(rng.random() < (0.9 if group == 2 else 0.1))
+        for _ in range(6):
+            lines.append(f"{row},d{group}{rng.integers(3)},m{group}{rng.integers(2)},{ill}")
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_evaluate_writes_json_csv_and_a_page(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    words = f"evaluate {events} --ranks 3 --folds 3 --quick --methods swift cp_als --out {out}"
+    assert main(words.split()) == 0
+    shown = capsys.readouterr().out
+    assert "SWIFT" in shown and "CP-ALS" in shown
+    stored = json.loads((out / "evaluation.json").read_text())
+    assert stored["about"]["data"]["shape"] == [90, 9, 6]
+    assert (out / "evaluation_scores.csv").read_text().startswith("method,kind,rank")
+    page = (out / "evaluation.html").read_text()
+    assert "SWIFT minus other methods" in page
+    assert 'src="http' not in page and 'href="http' not in page
+
+
+@pytest.mark.parametrize("command", ["ablate", "stability", "noise"])
+def test_the_other_experiments_write_theirs(events: Path, tmp_path: Path, command: str) -> None:
+    out = tmp_path / "out"
+    words = f"{command} {events} --ranks 3 --folds 3 --quick --methods swift --out {out}"
+    more = " --levels 0.2 --draws 1" if command == "noise" else ""
+    assert main((words + more).split()) == 0
+    kind = {"ablate": "ablation"}.get(command, command)
+    assert (out / f"{kind}.json").is_file() and (out / f"{kind}.html").is_file()
+
+
+def test_ctrl_c_keeps_finished_parts_and_a_second_run_goes_on(events: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = f"evaluate {events} --ranks 2 3 4 5 --folds 5 --methods swift --out {out}"
+    command = [sys.executable, "-m", "swiftcore.cli", *words.split()]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    limit = time.monotonic() + 120
+    while time.monotonic() < limit and len(list(out.glob("parts/*.json"))) < 3:
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 130 and b"goes on where it was stopped" in said
+    kept = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
+    assert len(kept) >= 3 and not (out / "evaluation.json").exists()
+    assert main([*words.split(), "--quick"]) == 0
+    now = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
+    assert all(now[name] == kept[name] for name in kept)
+
+
+def test_mistakes_are_answered_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bare.csv"
+    path.write_text("patient,diagnosis,medication\n1,a,x\n2,b,y\n")
+    assert main(["evaluate", str(path), "--quick", "--out", str(tmp_path / "out")]) == 2
+    assert "no-outcome" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(path), "--methods", "magic", "--out", "x"])
