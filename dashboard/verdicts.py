@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from dashboard.words import capital
 from swiftcore.method_names import METHOD_TITLES
 
 RECIPE_TITLES = {
@@ -22,12 +23,26 @@ def title(method: str) -> str:
     return METHOD_TITLES.get(method, method)
 
 
+def short_title(method: str) -> str:
+    """The name where there is little room."""
+    name = title(method).replace(" on the unfolded tensor", ", unfolded")
+    name = name.replace(" on indicators", ", indicators")
+    return name.replace("k-nearest neighbours", "k-NN")
+
+
 def listed(names: Iterable[str]) -> str:
     """Names as a list in a sentence: a, b and c."""
     all_names = list(names)
     if len(all_names) < 2:
         return "".join(all_names)
     return f"{', '.join(all_names[:-1])} and {all_names[-1]}"
+
+
+def _first(names: Sequence[str], most: int = 5) -> str:
+    """The first few names; how many more there are."""
+    more = len(names) - most
+    few = list(names[:most]) + ([f"{more} more"] if more > 0 else [])
+    return listed(few)
 
 
 def links(table: pd.DataFrame, steady: float = 1.0) -> str:
@@ -37,9 +52,9 @@ def links(table: pd.DataFrame, steady: float = 1.0) -> str:
         return "No phenotype carries weight: the outcome cannot be told from these phenotypes."
     towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
     firm = int((tied["same_sign"] >= steady).sum())
-    return (f"{towards} point towards the outcome, {away} away from it, "
-            f"{len(table) - len(tied)} neither; {firm} of these {len(tied)} links keep their "
-            "direction in every fold.")  # fmt: skip
+    return (f"Towards the outcome: {towards}; away from it: {away}; neither: "
+            f"{len(table) - len(tied)}. Of these {len(tied)} links {firm} keep their direction in "
+            "every fold.")  # fmt: skip
 
 
 def score(about: Mapping[str, object]) -> str:
@@ -48,7 +63,8 @@ def score(about: Mapping[str, object]) -> str:
     if not isinstance(value, float) or not isinstance(chance, float):
         return ""
     better = "better than" if value > chance else "no better than"
-    return f"{metric or 'Score'} {value:.3f} on unseen rows, {better} guessing ({chance:.3f})."
+    name = capital(str(metric or "score"))
+    return f"{name} {value:.3f} on unseen rows, {better} guessing ({chance:.3f})."
 
 
 def comparison(table: pd.DataFrame, metric: str) -> str:
@@ -101,7 +117,7 @@ def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
     lost = means.index[means[top] < found_from]
     text = (f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
             f"false entries (cosine {found_from:g} or more)")  # fmt: skip
-    return f"{text}; treat {listed(lost)} with care." if len(lost) else f"{text}."
+    return f"{text}; treat {_first(lost)} with care." if len(lost) else f"{text}."
 
 
 def stability(table: pd.DataFrame) -> str:
@@ -130,7 +146,7 @@ def ranks(table: pd.DataFrame, metric: str) -> str:
     if len(table) < 2:
         return "Only one number of phenotypes was tried; try several to compare."
     best = table.loc[table["mean"].idxmax()]
-    text = f"{metric} is best with {int(best['rank'])} phenotypes ({best['mean']:.3f})"
+    text = f"{capital(metric)} is best with {int(best['rank'])} phenotypes ({best['mean']:.3f})"
     enough = table[table["mean"] >= best["mean"] - best["sd"]]["rank"].min()
     if enough == best["rank"]:
         return f"{text}; fewer are more than one standard deviation worse."

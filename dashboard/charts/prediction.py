@@ -45,7 +45,9 @@ def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Fi
         )
     )  # fmt: skip
     figure.add_vline(x=0, line_width=1, line_color=style.INK)
-    style.dress(figure, height=style.bars_height(len(order)), x=f"{axis}<br>◀ away · towards ▶")
+    style.dress(
+        figure, height=style.bars_height(len(order)), x=f"{style.safe(axis)}<br>◀ away · towards ▶"
+    )
     reach = float(np.max(np.abs(np.concatenate([weight, low, high, [1e-9]])))) * 1.1
     figure.update_xaxes(range=[-reach, reach])
     return style.name_bars(figure, labels)
@@ -68,13 +70,13 @@ def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
                     "symbol": np.where(clear, "circle", "circle-open").tolist()},
             error_x={"type": "data", "symmetric": False, "color": style.INK, "thickness": 1.5,
                      "array": order["high"] - difference, "arrayminus": difference - order["low"]},
-            hovertext=[title(method) for method in order["method"]],
+            hovertext=[style.safe(title(method)) for method in order["method"]],
             hovertemplate="%{hovertext}<br>%{x:+.3f}<extra></extra>",
         )
     )  # fmt: skip
     figure.add_vline(x=0, line_width=1, line_dash="dash", line_color=style.INK)
-    style.dress(figure, height=style.bars_height(len(order)),
-                x=f"Difference in {metric}<br>◀ SWIFT behind · SWIFT ahead ▶")  # fmt: skip
+    words = f"Difference in {style.safe(metric)}<br>◀ SWIFT behind · SWIFT ahead ▶"
+    style.dress(figure, height=style.bars_height(len(order)), x=words)
     return style.name_bars(figure, [title(method) for method in order["method"]])
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dashboard.charts import style
 from dashboard.charts.prediction import phenotype_labels
-from dashboard.verdicts import RECIPE_TITLES, title
+from dashboard.verdicts import RECIPE_TITLES, short_title, title
 
 
 def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:
@@ -21,15 +21,15 @@ def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:
     for number, method in enumerate(order):
         one = means[means["method"] == method]
         figure.add_scatter(
-            x=one["level"], y=one["mean"], mode="lines+markers", name=title(method),
+            x=one["level"], y=one["mean"], mode="lines+markers", name=style.safe(title(method)),
             line={"color": style.SERIES[number % len(style.SERIES)],
                   "width": 4 if method == "swift" else 2,
                   "dash": style.DASHES[number % len(style.DASHES)]},
             marker={"symbol": style.MARKERS[number % len(style.MARKERS)], "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
-            hovertemplate=f"{title(method)}<br>%{{x:.0%}}: %{{y:.3f}}<extra></extra>",
+            hovertemplate=f"{style.safe(title(method))}<br>%{{x:.0%}}: %{{y:.3f}}<extra></extra>",
         )  # fmt: skip
-    style.dress(figure, height=480, x=axis, y=metric)
+    style.dress(figure, height=480, x=axis, y=style.safe(metric))
     _name_ends(figure, means)
     figure.update_xaxes(tickformat=".0%", tickvals=sorted(means["level"].unique()))
     return figure
@@ -45,12 +45,13 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame) -> None:
     """Write each method at the end of its line, moved apart so that no name covers another."""
     ends = means.sort_values("level").groupby("method").tail(1).sort_values("mean")
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
-    step, floor = max(spread, 1e-6) * 0.06, -np.inf
+    step, floor = max(spread, 1e-6) * 0.065, -np.inf
     edge = float(means["level"].max())
     for method, value in zip(ends["method"], ends["mean"], strict=True):
         floor = max(float(value), floor + step)
-        figure.add_annotation(x=edge, y=floor, text=title(method), showarrow=False,
-                              xanchor="left", xshift=12, font={"color": style.INK})  # fmt: skip
+        figure.add_annotation(x=edge, y=floor, text=style.wrapped(short_title(method), 14),
+                              showarrow=False, xanchor="left", xshift=8, align="left",
+                              font={"color": style.INK, "size": 11})  # fmt: skip
     figure.update_xaxes(range=[-0.03 * edge, edge * 1.45])
 
 
@@ -105,7 +106,7 @@ def rank_line(table: pd.DataFrame, metric: str, axis: str) -> go.Figure:
             hovertemplate="%{x} phenotypes: %{y:.3f}<extra></extra>",
         )
     )  # fmt: skip
-    style.dress(figure, height=380, x=axis, y=metric)
+    style.dress(figure, height=380, x=axis, y=style.safe(metric))
     figure.update_xaxes(tickvals=table["rank"].tolist())
     return figure
 
@@ -130,5 +131,7 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
                      "thickness": 2},
             hovertemplate="%{x:.3f}<extra>mean</extra>",
         )  # fmt: skip
-    style.dress(figure, height=style.bars_height(len(recipes), 60), legend=True, x=metric)
+    style.dress(
+        figure, height=style.bars_height(len(recipes), 60), legend=True, x=style.safe(metric)
+    )
     return style.name_bars(figure, [RECIPE_TITLES.get(name, name) for name in recipes])

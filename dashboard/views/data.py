@@ -73,7 +73,7 @@ def _overview() -> None:
         count_of(size, name) for size, name in zip(card.shape, card.mode_names, strict=True)
     )
     filled = dataset.tensor.density
-    st.subheader(clipped(card.name))
+    st.header(plain(card.name, 60))
     st.markdown(f"{plain(sizes)}; {card.entries:,} cells filled ({filled:.2%}).")
     st.caption(plain(card.origin, 500))
     _show_outcome(dataset)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -9,6 +12,7 @@ from dashboard import cache, state, verdicts
 from dashboard.as_typed import clipped
 from dashboard.charts import prediction as charts
 from dashboard.runs.cards import DatasetCard
+from dashboard.sound_tables import checked
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
@@ -54,7 +58,7 @@ def _show_links(card: DatasetCard) -> None:
         nothing_yet("There are no phenotypes of these data yet.", "runs")
         return
     links = cache.fit(run).links
-    if links is None or links.tables["links"].empty:
+    if links is None or checked(links).tables["links"].empty:
         notes = links.about.get("notes", ()) if links is not None else ()
         st.info(plain(" ".join(notes)) or "This result holds no links to the outcome.")
         return
@@ -63,7 +67,7 @@ def _show_links(card: DatasetCard) -> None:
         known = [str(name) for name in table["class"].unique()]
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
-    st.markdown(f"{verdicts.links(table)} {verdicts.score(links.about)}")
+    st.markdown(plain(f"{verdicts.links(table)} {verdicts.score(links.about)}"))
     st.caption(HELP[state.wording()])
     names = experiments.phenotype_names()
     shown = _link_table(table, names)
@@ -97,12 +101,12 @@ def _show_comparison(card: DatasetCard) -> None:
     metric = str(about.get("metric_title", "Score"))
     rank = _choose_rank(tables["summary"])
     here = {name: table[table["rank"].isin([0, rank])] for name, table in tables.items()}
-    st.markdown(verdicts.comparison(here["comparison"], metric))
+    st.markdown(plain(verdicts.comparison(here["comparison"], metric)))
     second = str(about.get("second_title") or SECOND.get(str(about.get("metric")), "Second score"))
     scores = _score_table(here["summary"], metric, second)
     show_table(scores, f"Scores of {len(scores)} methods, best first")
     st.caption(f"Mean over rows that took no part in the fit; guessing reaches "
-               f"{float(about.get('chance') or 0):.3f}.")  # fmt: skip
+               f"{_chance(about):.3f}.")  # fmt: skip
     download_csv(scores, "scores")
     if len(here["comparison"]):
         st.subheader("Differences, fold by fold")
@@ -111,7 +115,8 @@ def _show_comparison(card: DatasetCard) -> None:
     with st.expander("Settings that were chosen"):
         chosen = verdicts.settings_chosen(here["scores"]).rename(columns={
             "title": "Method", "rank": "R", "setting": "Setting", "folds": "Folds",
-            "validation": f"{metric} on validation rows", "score": f"{metric} on test rows",
+            "validation": f"{capital(metric)} on validation rows",
+            "score": f"{capital(metric)} on test rows",
         })  # fmt: skip
         show_table(chosen, "Settings chosen for each method on validation rows")
         download_csv(chosen, "chosen_settings")
@@ -130,7 +135,7 @@ def _choose_rank(summary: pd.DataFrame) -> int:
 def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:
     order = summary.sort_values("mean", ascending=False)
     return pd.DataFrame({
-        "Method": order["method"].map(verdicts.title), metric: order["mean"].round(3),
+        "Method": order["method"].map(verdicts.title), capital(metric): order["mean"].round(3),
         "± SD": order["sd"].round(3), second: order["second_mean"].round(3),
         "Kind": order["kind"], "R": [str(rank) if rank else "" for rank in order["rank"]],
         "Folds": order["n"],
@@ -149,7 +154,14 @@ def _show_differences(table: pd.DataFrame, metric: str) -> None:
     )  # fmt: skip
 
 
-def _show_curve(card: DatasetCard, tables: dict[str, pd.DataFrame], about: dict) -> None:
+def _chance(about: Mapping[str, Any]) -> float:
+    chance = about.get("chance")
+    return float(chance) if isinstance(chance, int | float) else 0.0
+
+
+def _show_curve(
+    card: DatasetCard, tables: dict[str, pd.DataFrame], about: Mapping[str, Any]
+) -> None:
     curves, confusion = tables.get("curves"), tables.get("confusion")
     table = curves if curves is not None else confusion
     if table is None or table.empty:
@@ -160,7 +172,7 @@ def _show_curve(card: DatasetCard, tables: dict[str, pd.DataFrame], about: dict)
     method = st.selectbox("Method", methods, format_func=verdicts.title, key="curve.method")
     one = table[table["method"] == method]
     if binary:
-        chance = float(about.get("chance") or 0)
+        chance = _chance(about)
         show_figure(
             charts.precision_recall(one, chance),
             f"Precision against recall of {verdicts.title(method)}; guessing is at {chance:.2f}.",

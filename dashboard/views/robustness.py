@@ -8,11 +8,13 @@ import streamlit as st
 from dashboard import cache, state, verdicts
 from dashboard.charts import robustness as charts
 from dashboard.runs.cards import DatasetCard
+from dashboard.sound_tables import checked
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.text import plain
 from dashboard.words import capital
 
 NO_OUTCOME = (
@@ -57,10 +59,10 @@ def _noise(card: DatasetCard) -> None:
         return
     metric = _metric(found)
     answer = verdicts.noise(scores, metric)
-    st.markdown(f"**{answer}**")
+    st.markdown(f"**{plain(answer)}**")
     means = charts.noise_means(scores)
     table = means.assign(method=means["method"].map(verdicts.title)).round(4)
-    show_figure(charts.noise_lines(scores, metric, state.say("noise")),
+    show_figure(charts.noise_lines(scores, capital(metric), state.say("noise")),
                 f"Lines: {metric} against the share of false entries. {answer}",
                 table.rename(columns=capital), "noise")  # fmt: skip
     experiments.show_about(found)
@@ -74,7 +76,7 @@ def _survival(_: DatasetCard) -> None:
     survival = found.experiment.tables["survival"]
     limit = float(found.experiment.about.get("found_from") or verdicts.FOUND_FROM)
     answer = verdicts.survival(survival, limit)
-    st.markdown(f"**{answer}**")
+    st.markdown(f"**{plain(answer)}**")
     _say_whose(found)
     means = charts.survival_means(survival)
     table = means.rename(columns=lambda level: f"{level:.0%}").round(3).reset_index()
@@ -92,7 +94,7 @@ def _stability(_: DatasetCard) -> None:
         return
     summary = found.experiment.tables["summary"]
     answer = verdicts.stability(summary)
-    st.markdown(f"**{answer}**")
+    st.markdown(f"**{plain(answer)}**")
     _say_whose(found)
     names = found.names
     table = summary.assign(name=[names.get(one, "") for one in summary["phenotype"]]).round(3)
@@ -119,12 +121,12 @@ def _ranks(card: DatasetCard) -> None:
         return
     table, metric = max(swept, key=lambda pair: len(pair[0]))
     answer = verdicts.ranks(table, metric)
-    st.markdown(f"**{answer}**")
+    st.markdown(f"**{plain(answer)}**")
     if len(table) < 2:
         page = state.page("runs")
         if page is not None:
             st.page_link(page, label="Try several numbers of phenotypes on the page Runs")
-    show_figure(charts.rank_line(table, metric, state.say("rank")),
+    show_figure(charts.rank_line(table, capital(metric), state.say("rank")),
                 f"Line: {metric} against the number of phenotypes. {answer}",
                 table.round(4).rename(columns=capital), "ranks")  # fmt: skip
 
@@ -134,7 +136,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
     found = cache.latest_experiment(state.current_dataset(), kind)
     if found is None:
         return None
-    scores = found.tables["scores"]
+    scores = checked(found).tables["scores"]
     key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
     table = mine.agg(mean="mean", sd="std", n="count").reset_index()
@@ -159,9 +161,9 @@ def _ablation(card: DatasetCard) -> None:
         rank = (full or ranks)[0]
     scores = scores[scores["rank"] == rank]
     answer = verdicts.ablation(scores, metric)
-    st.markdown(f"**{answer}**")
+    st.markdown(f"**{plain(answer)}**")
     table = scores.assign(recipe=[verdicts.RECIPE_TITLES.get(one, one) for one in scores["recipe"]])
-    show_figure(charts.recipe_dots(scores, metric),
+    show_figure(charts.recipe_dots(scores, capital(metric)),
                 f"Dots: {metric} of each fold and their mean for each similarity. {answer}",
                 table.round(4).rename(columns=capital), "ablation")  # fmt: skip
     experiments.show_about(found)

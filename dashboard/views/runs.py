@@ -83,13 +83,17 @@ def _show_active() -> None:
     """The running computation with its chart; those that wait in one line each."""
     for run in jobs.active(cache.store()):
         with st.container(border=True):
-            left, right = st.columns([5, 1], vertical_alignment="center")
+            left, right = st.columns([6, 1])
             with left:
                 st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
                 watch(run.id, _objective if run.kind == "fit" else None)
             with right:
-                st.button("Stop", key=f"runs.stop.{run.id}", on_click=jobs.cancel,
-                          args=(cache.store(), run.id))  # fmt: skip
+                st.button("Stop", key=f"runs.stop.{run.id}", on_click=_stop, args=(run.id,))
+
+
+def _stop(run: str) -> None:
+    jobs.cancel(cache.store(), run)
+    state.keep("started", run)  # so that the page says how it ended
 
 
 def _what(run: RunCard) -> str:
@@ -154,6 +158,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.5g}"
+
+
 def _one_run(run: RunCard) -> None:
     """Open, hand on, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
@@ -166,7 +174,7 @@ def _one_run(run: RunCard) -> None:
         )  # fmt: skip
         if run.kind == "fit":
             fit = cache.fit(run.id)
-            st.caption(f"{fit.outcome} {state.say('objective')}: {fit.objective:,.4g}.")
+            st.caption(f"{fit.outcome} {state.say('objective')}: {_number(fit.objective)}.")
             show_figure(charts.objective_lines({"": fit.history}, state.say("objective")),
                         f"Line: the objective falls to {fit.objective:.4g}.",
                         fit.history, "objective")  # fmt: skip
@@ -229,7 +237,7 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     rows = [(name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
             for name, value in one.request.settings.items()]  # fmt: skip
     rows += [("how it ended", here.outcome, there.outcome),
-             ("objective", f"{here.objective:,.5g}", f"{there.objective:,.5g}"),
+             ("objective", _number(here.objective), _number(there.objective)),
              ("took", _duration(one.seconds), _duration(other.seconds))]  # fmt: skip
     table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
     table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])

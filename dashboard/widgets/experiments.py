@@ -13,6 +13,7 @@ from dashboard.open_fit import open_fit
 from dashboard.runs import jobs
 from dashboard.runs.cards import RunCard, RunState
 from dashboard.runs.request import Request
+from dashboard.sound_tables import checked
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
@@ -53,7 +54,7 @@ def newest(kind: str) -> Found | None:
     if run is None:
         offer(kind)
         return None
-    return Found(run, cache.experiment(run.id))
+    return Found(run, checked(cache.experiment(run.id)))
 
 
 def request_for(kind: str) -> Request:

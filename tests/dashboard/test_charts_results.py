@@ -28,7 +28,8 @@ def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -
 
 def test_links_in_words_count_both_directions_and_the_firm_ones() -> None:
     text = verdicts.links(made_up.links().tables["links"])
-    assert "1 point towards" in text and "1 away" in text and "1 of these 2" in text
+    assert "Towards the outcome: 1; away from it: 1; neither: 1" in text
+    assert "Of these 2 links 1 keep" in text
     nothing = made_up.links().tables["links"].assign(weight=0.0)
     assert "No phenotype carries weight" in verdicts.links(nothing)
 
@@ -96,7 +97,10 @@ def test_noise_and_survival_in_words() -> None:
     assert "30% false entries SWIFT keeps 90%" in text
     assert "above the best of the others, CP-ALS (0.420)" in text
     assert verdicts.survival(tables["survival"]).startswith("1 of 2 phenotypes are still found")
-    assert "P02" in verdicts.survival(tables["survival"])
+    assert "treat P02 with care" in verdicts.survival(tables["survival"])
+    lost = pd.DataFrame({"phenotype": [f"P{i:02d}" for i in range(8)], "level": 0.3, "draw": 0,
+                         "cosine": 0.1})  # fmt: skip
+    assert "P04 and 3 more with care" in verdicts.survival(lost)
 
 
 def test_survival_heatmap_has_phenotypes_in_rows_and_levels_in_columns() -> None:

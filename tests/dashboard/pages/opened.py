@@ -44,7 +44,8 @@ def words(page: AppTest) -> str:
     """Everything a person can read on the page outside of tables and charts."""
     kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error",
              "success")  # fmt: skip
-    return "\n".join(str(one.value) for kind in kinds for one in page.get(kind)).replace("\\", "")
+    said = "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
+    return said.replace("\\", "").replace("\u2060", "")
 
 
 def tab(page: AppTest, key: str, name: str) -> AppTest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import made_up
 import pytest
 from opened import add_experiment, damage, open_page, widget, words
@@ -83,3 +85,29 @@ def test_unknown_ids_in_the_link_do_no_harm(
 ) -> None:
     page = open_page("prediction", fitted_store, monkeypatch, data="f" * 32, run="../../etc")
     assert "Which phenotypes go with the outcome" in words(page)
+
+
+def test_hostile_text_in_an_imported_experiment_stays_text(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = "![x](http://x.test/y.png)"
+    made = made_up.evaluation()
+    tables = {name: table.replace({"method": {"cp_als": evil}})
+              for name, table in made.tables.items()}  # fmt: skip
+    about = {**made.about, "metric_title": evil, "notes": [evil]}
+    add_experiment(fitted_store, replace(made, about=about, tables=tables))
+    page = open_page("prediction", fitted_store, monkeypatch)
+    shown = [str(one.value) for kind in ("markdown", "caption") for one in page.get(kind)]
+    assert any("x.test" in text.replace("\u2060", "").replace("\\", "") for text in shown)
+    assert not any("](http" in text or "![" in text for text in shown)
+
+
+def test_an_experiment_with_other_tables_is_refused_in_words(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_up.evaluation()
+    broken = {**made.tables, "summary": made.tables["summary"].drop(columns="mean"),
+              "scores": made.tables["scores"].assign(score="high")}  # fmt: skip
+    add_experiment(fitted_store, replace(made, tables=broken))
+    text = words(open_page("prediction", fitted_store, monkeypatch))
+    assert "no column mean" in text and "text in score" in text
