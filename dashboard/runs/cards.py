@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from dashboard.runs.request import Request
-from swiftcore.errors import Problem, SwiftError
+from swiftcore.errors import InvalidData, Problem, SwiftError
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -129,6 +129,14 @@ def unknown_dataset(dataset_id: object) -> UnknownDataset:
         Problem("dataset-unknown", "This data set is not in the store",
                 f"data set {_shown(dataset_id)}", "no such data set",
                 "Choose one from the list, or load it again.")
+    )  # fmt: skip
+
+
+def damaged_dataset(dataset_id: str, found: str) -> InvalidData:
+    """The refusal for data whose bytes are not to be trusted."""
+    return InvalidData(
+        Problem("dataset-damaged", "The stored data were changed after they were written",
+                f"data set {dataset_id[:8]}", found, "Load the data again.")
     )  # fmt: skip
 
 

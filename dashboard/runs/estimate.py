@@ -50,7 +50,7 @@ def estimate(store: Store, request: Request) -> Estimate:
     """What the request will take on this machine when nothing else runs."""
     if store.is_finished(request.key()):
         return Estimate(0.0, 0.0, "Already computed: the stored result is shown at once.")
-    card, cores = store.card(request.dataset), os.cpu_count() or 1
+    card, cores = store.usable_card(request.dataset), os.cpu_count() or 1
     fit = _fit_settings(store, request)
     one_fit, memory = fit_seconds(card, fit), fit_bytes(card, fit, cores)
     if request.kind in ("fit", "projection"):

@@ -40,9 +40,11 @@ def start(store: Store, request: Request) -> str:
     ------
     UnknownDataset, UnknownRun
         If the data set, or the fit it belongs to, is not in the store.
+    InvalidData
+        If the stored data were changed.
     """
     run_id = request.key()
-    store.card(request.dataset)
+    store.usable_card(request.dataset)
     if request.run:
         store.run(request.run)
     with store.lock():

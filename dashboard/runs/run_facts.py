@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dashboard.runs import results
 from dashboard.runs.cards import RunCard, RunState
+from dashboard.runs.job_folder import Job
 from dashboard.runs.request import ALGORITHM_VERSION, EXPERIMENTS, Request
 from swiftcore import __version__
 from swiftcore.errors import InvalidData, Problem
@@ -49,6 +51,21 @@ def done_card(folder: Path, *, damaged: bool) -> RunCard:
         times.get("created", 0.0), times.get("ended"), times.get("seconds", 0.0), request.title,
         None, DAMAGED if damaged else RunState.DONE.value, damaged,
     )  # fmt: skip
+
+
+def job_card(run_id: str, job: Job) -> RunCard | None:
+    """The card of a run without a result; None if its job cannot be read."""
+    about = job.about()
+    try:
+        request, created = Request.from_plain(about["request"]), float(about["created"])
+    except (InvalidData, KeyError, TypeError, ValueError):
+        return None
+    state, progress = job.state(), job.progress()
+    seconds = float((progress or {}).get("seconds", 0.0))
+    if state.state is RunState.RUNNING and progress:
+        seconds = max(seconds, time.time() - float(progress["started"]))
+    return RunCard(run_id, request.kind, request.dataset, request, state.state, created,
+                   state.ended, seconds, request.title, progress, state.message, False)  # fmt: skip
 
 
 def check_bundle(files: Mapping[str, bytes]) -> Request:

@@ -19,6 +19,7 @@ from dashboard.runs.cards import (
     RunCard,
     RunState,
     StoreBusy,
+    damaged_dataset,
     damaged_run,
     is_id,
     unknown_dataset,
@@ -29,7 +30,7 @@ from dashboard.runs.job_folder import Job
 from dashboard.runs.request import EXPERIMENTS, Request
 from dashboard.runs.results import Files, FittedRun, Projection
 from dashboard.runs.reviews import Reviews
-from dashboard.runs.run_facts import RUN, check_bundle, done_card, facts
+from dashboard.runs.run_facts import RUN, check_bundle, done_card, facts, job_card
 from dashboard.runs.sealed_folder import (
     SEAL,
     BrokenSeal,
@@ -105,13 +106,16 @@ class Store:
         """The data; raises UnknownDataset, or InvalidData when the files were changed."""
         folder = self._dataset_folder(dataset)
         try:
-            files = read_sealed(folder)
+            return read_data(read_sealed(folder))
         except BrokenSeal as error:
-            raise InvalidData(
-                Problem("dataset-damaged", "The stored data were changed after they were written",
-                        f"data set {dataset[:8]}", str(error), "Load the data again.")
-            ) from error  # fmt: skip
-        return read_data(files)
+            raise damaged_dataset(dataset, str(error)) from error
+
+    def usable_card(self, dataset: str) -> DatasetCard:
+        """The card of data that can be computed with; raises like :meth:`dataset`."""
+        card = self.card(dataset)
+        if card.damaged:
+            raise damaged_dataset(dataset, "a changed file")
+        return card
 
     def delete_dataset(self, dataset: str) -> None:
         """Delete a data set, everything computed from it and every word said about that."""
@@ -257,9 +261,9 @@ class Store:
             shutil.rmtree(draft, ignore_errors=True)
 
     def _run_card(self, run_id: str) -> RunCard | None:
-        folder, job = self.root / "runs" / run_id, self.job(run_id)
+        folder = self.root / "runs" / run_id
         if not folder.is_dir():
-            card = _job_card(run_id, job)
+            card = job_card(run_id, self.job(run_id))
             ended = card is None or not card.state.active
             if not ended or not folder.is_dir():  # it may have been published while we looked
                 return card
@@ -281,20 +285,6 @@ class Store:
                 return False
             self._sound[folder] = looks
         return True
-
-
-def _job_card(run_id: str, job: Job) -> RunCard | None:
-    about = job.about()
-    try:
-        request, created = Request.from_plain(about["request"]), float(about["created"])
-    except (InvalidData, KeyError, TypeError, ValueError):
-        return None
-    state, progress = job.state(), job.progress()
-    seconds = float((progress or {}).get("seconds", 0.0))
-    if state.state is RunState.RUNNING and progress:
-        seconds = max(seconds, time.time() - float(progress["started"]))
-    return RunCard(run_id, request.kind, request.dataset, request, state.state, created,
-                   state.ended, seconds, request.title, progress, state.message, False)  # fmt: skip
 
 
 def _refuse_active(cards: Sequence[RunCard]) -> None:

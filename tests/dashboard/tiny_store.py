@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,10 +48,3 @@ def ended(store: Store, run_id: str) -> RunCard:
     """The card of a run once it has ended."""
     wait_for(lambda: not store.run(run_id).state.active)
     return store.run(run_id)
-
-
-def python(code: str, *arguments: str) -> subprocess.Popen[str]:
-    """A process that runs a few lines, with what it says in a pipe."""
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            text=True, cwd=ROOT)  # fmt: skip

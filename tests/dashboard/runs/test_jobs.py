@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
-from tiny_store import ended, python, tiny_dataset, wait_for
+from tiny_store import ended, tiny_dataset, wait_for
 
 from dashboard.runs import jobs
 from dashboard.runs.cards import RunState, UnknownDataset
@@ -84,34 +83,45 @@ def test_a_worker_that_does_not_listen_is_ended(store: Store) -> None:
     assert not (store.root / "runs" / run_id).exists()
 
 
-def test_eight_who_ask_at_once_get_one_computation(fitted_root: Path, store: Store) -> None:
-    dataset = store.add_dataset(tiny_dataset())
-    code = (
-        "import sys, psutil\n"
-        "from dashboard.runs import jobs\n"
-        "from dashboard.runs.request import Request\n"
-        "from dashboard.runs.store import Store\n"
-        "store = Store(sys.argv[1])\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
-        "run = jobs.start(store, Request('fit', sys.argv[2], {'rank': 2}))\n"
-        "print(run, len(psutil.Process().children()))\n"
-    )
-    asking = [python(code, str(store.root), dataset) for _ in range(8)]
-    for one in asking:
-        assert one.stdout.readline() == "ready\n"
-    for one in asking:
-        one.stdin.write("\n")
-        one.stdin.flush()
-    answers = [one.communicate(timeout=120)[0].split() for one in asking]
-    runs, started = zip(*answers, strict=True)
-    assert len(set(runs)) == 1 and sum(map(int, started)) == 1
+def asked_at_once(store: Store, request: Request, count: int) -> list[tuple[str, int]]:
+    """Forked processes that all ask at the same moment; each answer, and how many it started."""
+    go_read, go_write = os.pipe()
+    answers: list[tuple[int, int]] = []
+    for _ in range(count):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.read(go_read, 1)
+            run_id = jobs.start(Store(store.root), request)
+            started = len(psutil.Process().children())
+            os.write(writing, f"{run_id} {started}".encode())
+            os._exit(0)
+        os.close(writing)
+        answers.append((child, reading))
+    os.write(go_write, b"x" * count)
+    said = [os.read(reading, 100).decode().split() for _, reading in answers]
+    for child, reading in answers:
+        os.waitpid(child, 0)
+        os.close(reading)
+    return [(run_id, int(started)) for run_id, started in said]
+
+
+def test_eight_who_ask_at_once_get_one_computation(store: Store) -> None:
+    request = Request("fit", store.add_dataset(tiny_dataset()), {"rank": 2})
+    runs, started = zip(*asked_at_once(store, request, 8), strict=True)
+    assert len(set(runs)) == 1 and sum(started) == 1
     assert ended(store, runs[0]).state is RunState.DONE
-    ours = len(psutil.Process().children())
-    assert jobs.start(store, Request("fit", dataset, {"rank": 2})) == runs[0]
-    assert len(psutil.Process().children()) == ours  # answered from the store
-    # the same numbers as in another store, made by another process
-    again = jobs.start(Store(fitted_root), Request("fit", dataset, {"rank": 3}))
-    assert Store(fitted_root).run(again).state is RunState.DONE
+    assert asked_at_once(store, request, 3) == [(runs[0], 0)] * 3  # answered from the store
+
+
+@pytest.mark.nightly
+def test_fifty_rounds_of_eight_who_ask_at_once(store: Store) -> None:
+    dataset = store.add_dataset(tiny_dataset())
+    for seed in range(50):
+        request = Request("fit", dataset, {"rank": 2, "seed": seed})
+        runs, started = zip(*asked_at_once(store, request, 8), strict=True)
+        assert len(set(runs)) == 1 and sum(started) == 1
+        assert ended(store, runs[0]).state is RunState.DONE
 
 
 def test_a_killed_worker_is_interrupted_and_twice_is_parked(store: Store) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tiny_store import ROOT, tiny_dataset
 
+from dashboard.runs import jobs
 from dashboard.runs.cards import DamagedRun, RunState, StoreBusy, UnknownDataset, UnknownRun
 from dashboard.runs.request import Request
 from dashboard.runs.reviews import Review, Reviews
@@ -157,6 +158,9 @@ def test_a_damaged_data_set_is_listed_and_mended_by_loading_it_again(store: Stor
     identifier = store.add_dataset(tiny_dataset())
     flip(store.root / "datasets" / identifier / "data.swift.npz", 500, 3)
     assert [card.damaged for card in store.datasets()] == [True]
+    for ask in (jobs.start, jobs.estimate):
+        with pytest.raises(InvalidData, match="changed"):
+            ask(store, Request("fit", identifier))
     assert store.add_dataset(tiny_dataset()) == identifier
     assert [card.damaged for card in store.datasets()] == [False]
 
