@@ -80,8 +80,9 @@ def cost_heatmap(cost: NDArray[np.float64], labels: Sequence[str]) -> go.Figure:
             hovertemplate="%{customdata}<br>distance %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    style.dress(figure, height=style.grid_height(len(names), 16, 360, 720))
     shown = len(names) <= NAMED
+    room = 150 if shown else 0  # for the names below
+    style.dress(figure, height=room + style.grid_height(len(names), 16, 320, 720))
     ticks = {"tickvals": places, "ticktext": [style.safe(name, 24) for name in labels],
              "showticklabels": shown, "showgrid": False}  # fmt: skip
     figure.update_xaxes(**ticks, tickangle=90)

@@ -160,9 +160,12 @@ def _similarity() -> None:
                 "close features and charges one of distant features.")  # fmt: skip
     axis = st.selectbox("Features", list(names), format_func=lambda each: clipped(names[each]),
                         key="cost.axis")  # fmt: skip
-    cost, labels, whole = feature_costs(state.current_dataset(), str(axis))
-    if len(labels) < whole:
-        st.caption(f"Of {whole:,} features the {len(labels):,} most frequent are compared here.")
+    cost, labels, left_out = feature_costs(state.current_dataset(), int(axis), state.small_cells())
+    if left_out:
+        st.caption(f"{left_out:,} rare features are left out here.")
+    if not len(labels):
+        st.info("No feature is frequent enough to be compared.")
+        return
     feature = st.selectbox("Nearest features of", list(labels), format_func=clipped,
                            key=f"cost.feature.{axis}")  # fmt: skip
     if feature is not None:
@@ -173,8 +176,8 @@ def _similarity() -> None:
     names_in_order = [labels[index] for index in order]
     st.markdown(f"**{state.say('cost')}**")
     if len(drawn) < len(labels):
-        st.caption(f"Drawn: the {len(drawn)} most frequent of {whole:,}. The table above knows "
-                   "the others too.")  # fmt: skip
+        st.caption(f"Drawn: the {len(drawn)} most frequent of {len(labels):,}. The table above "
+                   "knows the others too.")  # fmt: skip
     square = cost[np.ix_(order, order)]
     table = pd.DataFrame(square.round(3), columns=names_in_order)
     table.insert(0, "feature", names_in_order)
@@ -183,20 +186,30 @@ def _similarity() -> None:
                 table, f"costs_{axis}")  # fmt: skip
 
 
-def feature_costs(dataset: str, axis: str) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
-    """Cosine costs of the most frequent features of a mode, their names, and how many there are."""
-    return _feature_costs(str(cache.store().root), dataset, axis)
+def feature_costs(
+    dataset: str, axis: int, limit: int
+) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
+    """Cosine costs of the features of a mode, most frequent first; how many are left out.
+
+    Features of fewer rows than the limit could give a person away; of very many features only
+    the most frequent are compared.
+    """
+    cost, labels, supports = _feature_costs(str(cache.store().root), dataset, str(axis))
+    shown = int((supports[: len(labels)] >= max(limit, 1)).sum())
+    return cost[:shown, :shown], labels[:shown], len(supports) - shown
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _feature_costs(
     root: str, dataset: str, axis: str
-) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
+) -> tuple[NDArray[np.float64], tuple[str, ...], NDArray[np.int64]]:
     tensor, mode = cache.dataset(dataset).tensor, int(axis)
     rows = incidence(tensor, mode, 0)
-    frequent = np.argsort(-np.diff(rows.indptr), kind="stable")[:MOST_COMPARED]
+    supports = np.diff(rows.indptr)
+    order = np.argsort(-supports, kind="stable")
+    frequent = order[:MOST_COMPARED]
     labels = tuple(tensor.modes[mode].labels[index] for index in frequent)
-    return cosine_cost(rows[frequent]), labels, tensor.shape[mode]
+    return cosine_cost(rows[frequent]), labels, supports[order]
 
 
 def _delete() -> None:

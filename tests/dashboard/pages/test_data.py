@@ -10,7 +10,7 @@ import pytest
 from opened import drawn, open_page, tab, widget, words
 from tiny_store import tiny_dataset
 
-from dashboard import uploads
+from dashboard import state, uploads
 from dashboard.runs.store import Store
 from swiftcore.data.dataset import Dataset
 
@@ -37,7 +37,23 @@ def test_what_is_there_is_counted_and_small_counts_are_hidden(
     assert "30 patients x 8 diagnoses x 6 medications" in words(page)
     outcome = page.dataframe[0].value.set_index("Outcome")["Rows"]
     assert outcome["yes"] in ("<11", "hidden") and outcome["no"] != "26"  # 30 - 26 would tell
-    page = tab(page, TAB, "How alike features are")
+
+
+def test_rare_features_are_not_compared_in_real_data(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tiny_dataset()
+    pairs = np.unique(data.tensor.coordinates[:, :2], axis=0)
+    counts = np.bincount(pairs[:, 1], minlength=8)
+    frequent = int((counts >= 10).sum())
+    assert 1 < frequent < 8  # else this test tests nothing
+    store.add_dataset(data)
+    monkeypatch.setattr(state, "small_cells", lambda: 10)
+    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
+    assert len(page.dataframe[0].value) == frequent - 1
+    assert f"{8 - frequent} rare features" in words(page)
+    monkeypatch.setattr(state, "small_cells", lambda: 0)
+    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
     nearest = page.dataframe[0].value
     assert len(nearest) == 7 and nearest["Distance"].is_monotonic_increasing
 
