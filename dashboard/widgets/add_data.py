@@ -47,7 +47,11 @@ def add_data() -> None:
     path, name = handed
     with st.spinner("Reading the files ..."):
         guess = inspect(path, BuildOptions())
+    if not guess.kind:
+        show_problems(InvalidData(guess.problems))
+        return
     show_kind(guess)
+    above = st.container()  # problems stand above the choices that may mend them
     try:
         options = choose_options(guess, name or guess.kind.replace("-", " "))
     except SwiftError as error:
@@ -56,7 +60,8 @@ def add_data() -> None:
     with st.spinner("Reading the files ..."):
         inspection = inspect(path, replace(options, name=""))
     if inspection.problems:
-        show_problems(InvalidData(inspection.problems))
+        with above:
+            show_problems(InvalidData(inspection.problems))
         return
     show_inspection(inspection)
     synthetic = st.checkbox("These data are synthetic: they describe no real persons",
@@ -120,8 +125,7 @@ def _inspect(path: str, look: str, options: str) -> Inspection:
 
 def show_kind(inspection: Inspection) -> None:
     """What the files were taken for, and the tables found in them."""
-    what = KINDS.get(inspection.kind, "files of an unknown kind")
-    st.markdown(f"This is **{plain(what)}**.")
+    st.markdown(f"This is **{plain(KINDS.get(inspection.kind, inspection.kind))}**.")
     if inspection.tables:
         table = pd.DataFrame({"File": list(inspection.tables),
                               "Rows": list(inspection.tables.values())})  # fmt: skip

@@ -13,6 +13,7 @@ from tiny_store import tiny_dataset
 from dashboard import state, uploads
 from dashboard.runs.store import Store
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.samples import sample_folder
 
 TAB = "data.tab"
 EVENTS = """who,diagnosis,medication,outcome
@@ -127,6 +128,35 @@ def test_a_link_out_of_the_root_is_refused(
 def test_every_problem_of_a_bad_file_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     page = open_server_file(store, monkeypatch, "broken.csv")
     assert page.error and not [button for button in page.button if button.key == "build"]
+
+
+def test_uploaded_tables_become_a_data_set_and_are_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", store, monkeypatch)
+    folder = sample_folder("heart_failure")
+    files = [(f"../{name}.csv", (folder / f"{name}.csv").read_bytes(), "text/csv")
+             for name in ("diagnoses", "medications", "patients")]  # fmt: skip
+    page.get("file_uploader")[0].set_value(files).run()
+    assert "several tables of events" in words(drawn(page))
+    assert [one.name for one in store.root.parent.iterdir()] == ["store"]
+    widget(page, "selectbox", "option.join").select("visit").run()
+    page.session_state["option.outcome_column"] = "heart_failure"
+    page.run()
+    assert "heart_failure" in words(drawn(page))
+    widget(page, "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.shape == (1000, 100, 100) and card.outcome_name == "heart_failure"
+    assert "is built and kept" in words(drawn(page))
+    assert not list((store.root / "uploads").iterdir())
+
+
+def test_a_file_that_runs_programs_is_never_opened(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", store, monkeypatch)
+    page.get("file_uploader")[0].upload("model.pkl", b"\x80\x04K\x01.").run()
+    assert "never opened" in words(drawn(page)) and not page.get("text_input")
 
 
 def test_deleting_needs_a_yes_and_removes_runs_too(

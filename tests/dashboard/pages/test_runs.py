@@ -117,3 +117,16 @@ def test_unknown_ids_in_the_link_do_no_harm(
 ) -> None:
     page = open_page("runs", fitted_store, monkeypatch, data="nothing", run="f" * 32)
     assert widget(page, "button", "start.fit")
+
+
+def test_a_run_that_was_exported_can_be_taken_in_elsewhere(
+    fitted_store: Store, fit_id: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tab(open_page("runs", store, monkeypatch), TAB, "Import")
+    page.get("file_uploader")[0].upload("run.zip", b"no zip at all").run()
+    widget(page, "button", "import").click().run()
+    assert drawn(page).error and not store.runs()
+    bundle = fitted_store.export_run(fit_id, with_data=True)
+    page.get("file_uploader")[0].upload("run.zip", bundle).run()
+    widget(page, "button", "import").click().run()
+    assert [run.id for run in store.runs()] == [fit_id] and "is done" in words(drawn(page))
