@@ -9,6 +9,7 @@ from dashboard.phenotype_facts import Link
 from dashboard.runs.cards import DatasetCard
 from dashboard.runs.results import FittedRun
 from dashboard.runs.reviews import Review
+from swiftcore.errors import SwiftError
 from swiftcore.phenotypes import Phenotype
 
 
@@ -69,7 +70,7 @@ def open_fit() -> OpenFit | None:
         run, cache.card(dataset), fitted, phenotypes,
         names | phenotype_facts.clinical_names(reviews),
         phenotype_facts.links(fitted.links),
-        phenotype_facts.stability(cache.latest_experiment(dataset, "stability", run)),
+        _stability(dataset, run),
         reviews, limit,
     )  # fmt: skip
 
@@ -94,6 +95,14 @@ def link_words(opened: OpenFit, name: str) -> str:
     words = {1: "towards", -1: "away from", 0: "none"}[link.direction]
     target = link.towards or (opened.card.outcome_name if link.direction else "")
     return f"{words} {target}".strip()
+
+
+def _stability(dataset: str, run: str) -> dict[str, float]:
+    """A study that cannot be read must not hide the phenotypes; its own page says what is wrong."""
+    try:
+        return phenotype_facts.stability(cache.latest_experiment(dataset, "stability", run))
+    except SwiftError:
+        return {}
 
 
 def _is_of(review: Review, fitted: FittedRun) -> bool:

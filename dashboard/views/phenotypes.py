@@ -10,6 +10,7 @@ from dashboard.disclosure import hidden
 from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
+from dashboard.widgets.downloads import show_report
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
@@ -43,6 +44,7 @@ def show() -> None:
     chosen = choose_phenotype(opened, order, "phenotypes")
     _show_detail(opened, chosen)
     show_comparisons(opened)
+    show_report(opened)
 
 
 def _show_facts(opened: OpenFit) -> None:

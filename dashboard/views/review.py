@@ -13,6 +13,7 @@ from dashboard.as_typed import clipped
 from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
 from dashboard.runs.reviews import Review, agreement_of
 from dashboard.widgets.chooser import choose_phenotype
+from dashboard.widgets.downloads import show_workbook
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.tables import download_csv, show_table
@@ -50,6 +51,7 @@ def show() -> None:
     _show_form(opened, chosen)
     _show_link(opened, chosen)
     _show_all(opened)
+    show_workbook(opened)
 
 
 def _ask_for_name() -> None:
@@ -72,9 +74,12 @@ def _show_progress(opened: OpenFit) -> None:
     trouble, saved = state.recall("trouble", ""), state.recall("saved", 0.0)
     if trouble:
         st.error(plain(trouble, 300))
-    elif _drafts(opened):
+    if told := state.recall("told", ""):
+        st.success(told)
+        state.forget("told")
+    if not trouble and _drafts(opened):
         st.caption(f"Not saved yet: {', '.join(_drafts(opened))}.")
-    elif saved:
+    elif not trouble and saved:
         st.success(f"All saved {time.strftime('%H:%M', time.localtime(saved))}")
 
 

@@ -30,7 +30,10 @@ def show_new_rows(opened: OpenFit) -> None:
     st.header(f"New {plain(plural(opened.row_noun), 40)}", anchor=False)
     st.markdown("Upload rows of the same kind. Each is described by itself, by the phenotypes "
                 "of this result; nothing is learned from it.")  # fmt: skip
-    _upload(opened)
+    box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
+    if box.open:
+        with box:
+            _upload(opened)
     runs = [run for run in cache.store().runs(kind="projection") if run.request.run == opened.run]
     if not runs:
         st.info("No new rows yet.")

@@ -13,7 +13,8 @@ MOST = 20
 def show_problems(error: SwiftError) -> None:
     """Every problem of a refusal: what, where, what was found, what to do."""
     for problem in error.problems[:MOST]:
-        found = f" Found: {plain(problem.found, 300)}." if problem.found else ""
+        told = problem.found.rstrip(".")
+        found = f" Found: {plain(told, 300)}." if told else ""
         where = f" ({plain(problem.where, 200)})" if problem.where else ""
         st.error(f"**{plain(problem.what, 300)}**{where}.{found} {plain(problem.cure, 300)}")
     more = len(error.problems) - MOST

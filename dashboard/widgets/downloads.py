@@ -1,0 +1,110 @@
+"""The report and its files, written when asked for; and the way back for judgements on paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard import cache, state
+from dashboard.open_fit import OpenFit
+from dashboard.widgets.problems import show_problems
+from dashboard.words import count_of
+from swiftcore.errors import SwiftError
+
+if TYPE_CHECKING:
+    from dashboard.report.contents import Report
+
+EXPERIMENTS = ("stability", "evaluation", "noise", "ablation")
+SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def show_report(opened: OpenFit) -> None:
+    """The report as a page, as tables and for programs; no single row is in any of them."""
+    st.header("Report", anchor=False)
+    st.markdown("Everything on this result without any single row: a page to read and print, "
+                "tables, and a file for programs.")  # fmt: skip
+    name = f"report_{opened.run[:8]}"
+    with st.container(horizontal=True):
+        st.download_button("Report to print (HTML)", lambda: _html(opened), f"{name}.html",
+                           "text/html", key="report.html", on_click="ignore")  # fmt: skip
+        st.download_button("Tables (CSV in a zip)", lambda: _csv(opened), f"{name}.zip",
+                           "application/zip", key="report.csv", on_click="ignore")  # fmt: skip
+        st.download_button("For programs (JSON)", lambda: _json(opened), f"{name}.json",
+                           "application/json", key="report.json", on_click="ignore")  # fmt: skip
+
+
+def show_workbook(opened: OpenFit) -> None:
+    """Judge in a spreadsheet and bring it back."""
+    st.header("Judge in a spreadsheet", anchor=False)
+    st.markdown("Download the workbook, fill in the yellow cells, and bring it back here.")
+    st.download_button("Download the workbook (XLSX)", lambda: _workbook(opened),
+                       f"judge_{opened.run[:8]}.xlsx", SHEET, key="workbook",
+                       on_click="ignore")  # fmt: skip
+    back = st.expander("Bring back a workbook", key="workbook.back", on_change="rerun")
+    if back.open:
+        with back:
+            _bring_back(opened)
+
+
+def _bring_back(opened: OpenFit) -> None:
+    given = st.file_uploader("Filled-in workbook", type=["xlsx"], key="workbook.file")
+    if given is None or not st.button("Save these judgements", key="workbook.save"):
+        return
+    try:
+        count = save_workbook(opened, given.getvalue())
+    except SwiftError as error:
+        show_problems(error)
+        return
+    state.keep("told", f"{count_of(count, 'judgement')} saved from the workbook.")
+    st.rerun()
+
+
+def save_workbook(opened: OpenFit, content: bytes) -> int:
+    """Save every judgement of a workbook; the number of them. All or, if one is wrong, none."""
+    from dashboard.report.workbook import read_workbook  # openpyxl: only when it is needed
+
+    digests = {name: opened.fit.phenotype_digest(each.component)
+               for name, each in opened.phenotypes.items()}  # fmt: skip
+    found = read_workbook(content, run=opened.run, digests=digests)
+    for review in found:
+        cache.reviews().save(review)
+    return len(found)
+
+
+def report_of(opened: OpenFit) -> Report:
+    """What the files say."""
+    from dashboard.report.contents import gather_report  # plotly comes with it
+
+    known = {kind: cache.latest_experiment(opened.card.id, kind,
+                                           opened.run if kind == "stability" else "")
+             for kind in EXPERIMENTS}  # fmt: skip
+    return gather_report(
+        cache.store().run(opened.run), opened.card, opened.fit,
+        cache.dataset(opened.card.id).tensor, reviews=opened.reviews, limit=opened.limit,
+        experiments={kind: found for kind, found in known.items() if found is not None},
+    )  # fmt: skip
+
+
+def _html(opened: OpenFit) -> str:
+    from dashboard.report.html_report import render_report  # jinja: only when it is needed
+
+    return render_report(report_of(opened))
+
+
+def _csv(opened: OpenFit) -> bytes:
+    from dashboard.report.tables import report_csv
+
+    return report_csv(report_of(opened))
+
+
+def _json(opened: OpenFit) -> str:
+    from dashboard.report.tables import report_json
+
+    return report_json(report_of(opened))
+
+
+def _workbook(opened: OpenFit) -> bytes:
+    from dashboard.report.workbook import make_workbook  # openpyxl: only when it is needed
+
+    return make_workbook(report_of(opened))
