@@ -55,7 +55,7 @@ def frequency_bars(table: pd.DataFrame, colour: str) -> go.Figure:
             hovertemplate="%{hovertext}<br>%{x} rows, %{customdata:.1%}<extra></extra>",
         )
     )  # fmt: skip
-    style.dress(figure, height=style.bars_height(len(table), 28), x="Rows that have it")
+    style.dress(figure, height=style.bars_height(len(table)), x="Rows that have it")
     return style.name_bars(figure, table["feature"].tolist())
 
 

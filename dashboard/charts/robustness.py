@@ -45,13 +45,15 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame) -> None:
     """Write each method at the end of its line, moved apart so that no name covers another."""
     ends = means.sort_values("level").groupby("method").tail(1).sort_values("mean")
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
-    step, floor = max(spread, 1e-6) * 0.065, -np.inf
-    edge = float(means["level"].max())
+    line, top, edge = max(spread, 1e-6) * 0.042, -np.inf, float(means["level"].max())
     for method, value in zip(ends["method"], ends["mean"], strict=True):
-        floor = max(float(value), floor + step)
-        figure.add_annotation(x=edge, y=floor, text=style.wrapped(short_title(method), 14),
-                              showarrow=False, xanchor="left", xshift=8, align="left",
-                              font={"color": style.INK, "size": 11})  # fmt: skip
+        text = style.wrapped(short_title(method), 14)
+        half = line * (1 + text.count("<br>")) / 2
+        middle = max(float(value), top + half)
+        top = middle + half
+        look = {"color": style.INK, "size": 11}
+        figure.add_annotation(x=edge, y=middle, text=text, showarrow=False, xanchor="left",
+                              xshift=8, align="left", font=look)  # fmt: skip
     figure.update_xaxes(range=[-0.03 * edge, edge * 1.45])
 
 
