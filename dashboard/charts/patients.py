@@ -22,7 +22,7 @@ def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Fi
         )
     )  # fmt: skip
     style.dress(figure, height=style.bars_height(len(names)), x=title)
-    figure.update_xaxes(tickformat=".0%", range=[0, max([*shares, 0.01]) * 1.15])
+    figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, max([*shares, 0.01]) * 1.15])
     return style.name_bars(figure, names, width=34)
 
 

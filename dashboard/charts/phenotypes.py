@@ -37,7 +37,7 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
     )  # fmt: skip
     style.dress(figure, height=style.bars_height(len(table)), x=weight_title)
     top = float(table["weight"].max()) if len(table) else 1.0
-    figure.update_xaxes(tickformat=".0%", range=[0, top * 1.15])
+    figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, top * 1.15])
     return style.name_bars(figure, table["feature"].tolist())
 
 
@@ -61,7 +61,7 @@ def overlap(cosines: NDArray[np.float64], phenotypes: Sequence[str], title: str)
          for other, cosine in zip(phenotypes, row, strict=True)]
         for one, row in zip(phenotypes, cosines, strict=True)
     ]  # fmt: skip
-    figure = _heat(cosines, phenotypes, phenotypes, details, title, highest=1.0)
+    figure = _heat(cosines, phenotypes, phenotypes, details, title, highest=1.0, tickformat=".1f")
     return style.dress(figure, height=style.grid_height(len(phenotypes), each=30))
 
 
@@ -72,12 +72,14 @@ def _heat(
     details: list[list[str]],
     title: str,
     highest: float | None = None,
+    tickformat: str = ".0%",
 ) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=values, colorscale=style.HEAT, zmin=0, zmax=highest, hovertext=details,
             hoverinfo="text", xgap=1, ygap=1,
-            colorbar={"title": {"text": title, "side": "right"}, "thickness": 12},
+            colorbar={"title": {"text": title, "side": "top"}, "thickness": 10, "orientation": "h",
+                      "y": 0, "yanchor": "top", "len": 0.6, "tickformat": tickformat},
         )
     )  # fmt: skip
     figure.update_xaxes(
@@ -85,7 +87,7 @@ def _heat(
         side="top", showgrid=False,
     )  # fmt: skip
     figure.update_yaxes(
-        tickvals=list(range(len(down))), ticktext=[style.safe(name, 28) for name in down],
+        tickvals=list(range(len(down))), ticktext=[style.safe(name, 26) for name in down],
         autorange="reversed", showgrid=False,
     )  # fmt: skip
     return figure

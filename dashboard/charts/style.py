@@ -54,7 +54,7 @@ def hover(text: object, width: int = 60, lines: int = 12) -> str:
 
 def bars_height(bars: int, each: int = 34) -> int:
     """Pixels for a chart of horizontal bars: as high as it has bars."""
-    return 70 + each * max(1, bars)
+    return 96 + each * max(1, bars)
 
 
 def grid_height(rows: int, each: int = 26, least: int = 260, most: int = 900) -> int:
@@ -76,7 +76,7 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
         bargap=0.25,
     )
     common = {"automargin": True, "gridcolor": FAINT, "zerolinecolor": GREY, "tickcolor": FAINT}
-    figure.update_xaxes(title={"text": x, "font": {"size": 13}}, **common)
+    figure.update_xaxes(title={"text": x, "font": {"size": 13}}, tickangle=0, **common)
     figure.update_yaxes(title={"text": y, "font": {"size": 13}}, **common)
     return figure
 

@@ -81,7 +81,7 @@ def _show_ranking(opened: OpenFit) -> list[str]:
         hundreds(_named(table, opened), shares), alt="Phenotypes, ranked",
         key=key, on_select=picked, selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
-        column_config={"Name": st.column_config.TextColumn(width=360), **percents(shares, 1)},
+        column_config={"Name": st.column_config.TextColumn(width=300), **percents(shares, 1)},
     )  # fmt: skip
     download_csv(_named(table, opened), f"phenotypes_{opened.run[:8]}", "Download this table")
     return order

@@ -25,7 +25,8 @@ def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Phenotype", order, format_func=lambda each: clipped(opened.title(each), 80),
+            "Phenotype", order, width=560,
+            format_func=lambda each: clipped(opened.title(each), 80),
             **state.mirror(f"phenotype.{place}", now, _pick),
         )  # fmt: skip
         st.button("Previous", key=f"previous.{place}", disabled=position == 0, shortcut="Alt+Left",
