@@ -76,7 +76,7 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
         bargap=0.25,
     )
     common = {"automargin": True, "gridcolor": FAINT, "zerolinecolor": GREY, "tickcolor": FAINT}
-    figure.update_xaxes(title={"text": x, "font": {"size": 13}}, tickangle=0, **common)
+    figure.update_xaxes(title={"text": x, "font": {"size": 13}}, **common)
     figure.update_yaxes(title={"text": y, "font": {"size": 13}}, **common)
     return figure
 
@@ -93,4 +93,5 @@ def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figur
         showgrid=False,
         zeroline=False,
     )
+    figure.update_xaxes(tickangle=0)
     return figure
