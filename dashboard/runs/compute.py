@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -88,13 +89,19 @@ def compute_experiment(
         settings["fit"] = fit
     jobs = os.cpu_count() or 1
     chosen = ExperimentSettings(**settings, jobs=jobs)
+    follower.phase("Computing the first part")
     notes = _ExperimentNotes(follower)
+    scratch = temporary_path(store.temporary)  # joblib shares large arrays through files
+    scratch.mkdir(mode=0o700)
     try:
-        with parallel_config(backend="loky", initializer=partial(leave_with, os.getpid())):
+        with parallel_config(backend="loky", temp_folder=scratch,
+                             initializer=partial(leave_with, os.getpid())):  # fmt: skip
             experiment = run_experiment(request.kind, dataset, chosen, progress=notes,
                                         parts=store.parts(request.key()))  # fmt: skip
     except Stopped:
         raise Cancelled from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
     return {"experiment.json": experiment.to_json().encode()}
 
 
