@@ -176,7 +176,7 @@ _QUICK_SWIFT: tuple[Setting, ...] = (
     {"sharpness": 10.0, "projection_sharpness": 2.0},
     {"sharpness": 2.0, "equal_rows": True},
 )
-_SUPERVISED = tuple({**setting, "label_weighting": 1.0} for setting in _QUICK_SWIFT)
+_SUPERVISED = _grid(sharpness=(10.0, 2.0), label_weighting=(1.0, 2.0, 3.0))
 _FACTORIZATIONS: tuple[tuple[str, Any, tuple[Setting, ...], tuple[Setting, ...]], ...] = (
     ("swift", embed_swift, PAPER_GRID + BLUNT_GRID + _QUICK_SWIFT[2:], _QUICK_SWIFT),
     ("supervised_swift", embed_swift, _SUPERVISED, _SUPERVISED[:2]),

@@ -77,4 +77,4 @@ class ExperimentSettings:
         """As plain values; the number of processes changes no result and stays out."""
         values = asdict(self)
         del values["jobs"]
-        return values
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}

@@ -19,6 +19,7 @@ from swiftcore.evaluation.method import Method
 from swiftcore.evaluation.noise import Noise
 from swiftcore.evaluation.preparation import Prepared, prepare
 from swiftcore.evaluation.scores import log_loss, score, second_score
+from swiftcore.method_names import METHOD_TITLES
 
 PROTOCOL = 1  # part of every key: raise it when a trial would come out differently
 STRENGTHS = np.geomspace(1.0, 1e-3, 10)[1:]  # lasso strengths, as shares of the largest useful one
@@ -50,7 +51,7 @@ class Trial:
         """For the progress line."""
         rank = f", {self.rank} components" if self.rank else ""
         noise = f", noise {self.level:.0%}" if self.level else ""
-        return f"{self.method}{rank}{noise}, fold {self.fold + 1}"
+        return f"{METHOD_TITLES[self.method]}{rank}{noise}, fold {self.fold + 1}"
 
 
 def run_trial(

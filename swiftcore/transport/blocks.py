@@ -16,7 +16,7 @@ BLOCK = 128  # columns worked on at a time
 def khatri_rao(first: int, n: int, places: Any, stacked: Any,
                 products: Any, peaks: Any) -> None:  # fmt: skip
     """Rows of the Khatri-Rao product of the other factors, each divided by its sum."""
-    rank = stacked.shape[1]
+    rank, tiny = stacked.shape[1], np.finfo(products.dtype).tiny
     for b in range(n):
         row, factor = products[b], stacked[places[first + b, 0]]
         for r in range(rank):
@@ -28,6 +28,8 @@ def khatri_rao(first: int, n: int, places: Any, stacked: Any,
         peak = products.dtype.type(0)
         for r in range(rank):
             peak += row[r]
+        if peak < tiny:  # what is smaller has no reciprocal: the model has nothing here
+            peak = products.dtype.type(0)
         peaks[b] = peak
         inverse = products.dtype.type(1) / peak if peak > 0 else peak
         for r in range(rank):

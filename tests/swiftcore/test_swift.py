@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from swiftcore import InvalidData, InvalidSettings, NotEnoughMemory, Swift, build_costs
 from swiftcore.data.synthetic import generate_ehr
 from swiftcore.factorization import memory
+from swiftcore.tensor import SparseTensor
 
 TENSOR, COSTS, FACTORS = random_problem(1, (8, 6, 5), 3, 0.2, True)
 
@@ -306,3 +307,21 @@ def test_rows_without_a_cost_in_the_fit_have_none_in_the_projection() -> None:
     )
     with pytest.raises(InvalidSettings, match="one by one"):
         model.transform(TENSOR, COSTS[0], independent=True)
+
+
+@pytest.mark.parametrize("sharpness", [100.0, 1000.0])
+def test_groups_that_share_nothing_leave_no_number_without_a_reciprocal(sharpness: float) -> None:
+    """Two components for three separate groups: the model of the third dies to 1e-40 and less."""
+    rng = np.random.default_rng(0)
+    group = np.arange(54) % 3
+    places = [
+        (row, 3 * group[row] + rng.integers(3), 2 * group[row] + rng.integers(2))
+        for row in range(54)
+        for _ in range(6)
+    ]
+    tensor = SparseTensor.from_coordinates(places, np.ones(len(places)), shape=[54, 9, 6])
+    model = Swift(2, marginal_weight=0.1, sharpness=sharpness, random_state=0, n_jobs=1)
+    model.fit(tensor, build_costs(tensor, reference=tensor))
+    assert all(np.isfinite(factor).all() for factor in model.factors_)
+    objectives = [entry.objective for entry in model.history_]
+    assert all(np.diff(objectives) <= 0)
