@@ -55,7 +55,7 @@ def _show_facts(opened: OpenFit) -> None:
     if not opened.fit.converged:
         st.warning(f"Not converged. {state.say('not_converged')}")
     if opened.fit.dead:
-        st.caption(f"{count_of(len(opened.fit.dead), 'phenotype')} died out and are not shown.")
+        st.caption(f"Died out and not shown: {count_of(len(opened.fit.dead), 'phenotype')}.")
 
 
 def _show_ranking(opened: OpenFit) -> list[str]:

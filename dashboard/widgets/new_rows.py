@@ -20,7 +20,7 @@ from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import plural
+from dashboard.words import count_of, plural
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 
@@ -97,11 +97,12 @@ def _show_projection(opened: OpenFit, projection: Projection) -> None:
     if unknown:
         some = ", ".join(plain(label, 30) for labels in projection.unknown.values()
                          for label in labels[:5])  # fmt: skip
-        st.warning(f"{unknown} features are not known to this result and were left out, with "
-                   f"{projection.entries_left_out:,} entries: {some}"
-                   f"{' and more' if unknown > 5 else ''}.")  # fmt: skip
+        more = " and more" if unknown > 5 else ""
+        st.warning(f"Left out because this result does not know them: "
+                   f"{count_of(unknown, 'feature')} with "
+                   f"{count_of(projection.entries_left_out, 'entry')} ({some}{more}).")  # fmt: skip
     if projection.empty_rows:
-        st.warning(f"{len(projection.empty_rows)} rows have nothing that this result knows.")
+        st.warning(f"Rows with nothing that this result knows: {len(projection.empty_rows)}.")
     shared = row_facts.shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
     show_table(hundreds(table[:200], projection.identifiers), alt="New rows and their phenotypes",

@@ -102,7 +102,7 @@ def test_new_rows_are_shown_with_what_was_not_known(
     new = replace(data, tensor=SparseTensor(modes, data.tensor.coordinates, data.tensor.values))
     computed(fitted_store, Request("projection", fitted_store.add_dataset(new), {}, fit_id))
     drawn(page.run())
-    assert "1 features are not known" in words(page) and "evil" in words(page)
+    assert "does not know them: 1 feature with" in words(page) and "evil" in words(page)
     table = page.dataframe[0].value
     assert len(table) == 6
     assert {"diagnosis", "medication", "phenotype"} <= set(page.dataframe[1].value)
