@@ -27,6 +27,7 @@ from swiftcore.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 RANKS = {"heart_failure": 12, "news": 10}
+NOISE_METHODS = ["swift", "cp_als", "cp_apr", "similarity_cp", "lasso_indicators"]
 EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of the largest share
     ("yes", "", 4, "Example review: these belong together."),
     ("possibly", "mixed", 3, "Example review: two things may be mixed here."),
@@ -53,10 +54,11 @@ def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
     """What is computed for each sample, by file name; the fit comes first."""
     fit = Request("fit", dataset, {"rank": rank})
     yield "fit", fit
-    ranks = sorted({5, 10, rank})
+    ranks = [5, rank]
     yield "evaluation", Request("evaluation", dataset, {"ranks": ranks})
     yield "noise", Request("noise", dataset, {"ranks": [rank], "levels": [0.05, 0.15, 0.3],
-                                              "draws": 1}, fit.key())  # fmt: skip
+                                              "draws": 1, "methods": NOISE_METHODS},
+                           fit.key())  # fmt: skip
     yield "ablation", Request("ablation", dataset, {"ranks": ranks})
     yield "stability", Request("stability", dataset, {"ranks": [rank]}, fit.key())
 
