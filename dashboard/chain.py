@@ -25,9 +25,11 @@ def settle() -> list[str]:
             notices.append("The result of this link is not in this store, or is not finished. "
                            "Here is the newest one of this data set instead.")  # fmt: skip
         state.choose(run=_first_run(mine))
+    if notices:
+        state.keep("dead_links", notices)
     card = cards.get(state.current_dataset())
     state.keep("synthetic", bool(card and card.synthetic))
-    return notices
+    return list(state.recall("dead_links", []))
 
 
 def finished_fits() -> list[RunCard]:

@@ -77,11 +77,12 @@ def open_fit() -> OpenFit | None:
 
 def settle_phenotype(opened: OpenFit) -> bool:
     """Put the choice on a phenotype that exists; False when the link named another one."""
-    wanted = state.current_phenotype()
-    if wanted in opened.phenotypes:
-        return True
-    state.choose(phenotype=next(iter(opened.phenotypes), ""))
-    return not wanted
+    wanted, notices = state.current_phenotype(), state.recall("dead_links", [])
+    if wanted not in opened.phenotypes:
+        state.choose(phenotype=next(iter(opened.phenotypes), ""))
+        state.keep("dead_links", notices)
+        state.keep("dead_phenotype", bool(wanted))
+    return not state.recall("dead_phenotype", False)
 
 
 def link_words(opened: OpenFit, name: str) -> str:

@@ -7,7 +7,6 @@ link, the URL wins; when a page switch drops it, the session writes it again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +15,8 @@ import streamlit as st
 from dashboard import words
 
 IN_URL = {"dataset": "data", "run": "run", "phenotype": "p"}
-AN_ID = re.compile(r"[0-9a-f]{32}|P[0-9]{2,6}")
 SMALL_CELLS = {11: "Fewer than 11", 5: "Fewer than 5", 0: "Show every count"}
+NOTICES = ("dead_links", "dead_phenotype")  # shown until the person moves on
 _PREFIX = "swift."
 
 
@@ -54,7 +53,9 @@ def current_phenotype() -> str:
 def choose(
     dataset: str | None = None, run: str | None = None, phenotype: str | None = None
 ) -> None:
-    """Move along the chain; what hangs on a changed link is dropped."""
+    """Move along the chain; what hangs on a changed link is dropped, and so are notices."""
+    for name in NOTICES:
+        forget(name)
     if dataset is not None and dataset != current_dataset():
         keep("dataset", dataset)
         run, phenotype = run or "", phenotype or ""
@@ -85,11 +86,6 @@ def write_url() -> None:
             st.query_params[key] = chain[name]
         elif not chain[name] and key in st.query_params:
             del st.query_params[key]
-
-
-def is_an_id(text: str) -> bool:
-    """Whether a text from the URL has the form of one of our ids."""
-    return AN_ID.fullmatch(text) is not None
 
 
 def wording() -> str:

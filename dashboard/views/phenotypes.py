@@ -17,6 +17,7 @@ from dashboard.widgets.tables import download_csv, hundreds, percents, show_tabl
 from dashboard.widgets.text import plain
 from dashboard.words import capital, count_of, plural
 
+TABLE_ALONE = 0.5  # seconds that the table has the browser to itself when it is opened
 SORTS = {
     "share": "Share of the data",
     "id": "Number",
@@ -42,9 +43,23 @@ def show() -> None:
     _show_facts(opened)
     order = _show_ranking(opened)
     chosen = choose_phenotype(opened, order, "phenotypes")
+    if not state.recall("table_seen"):
+        st.fragment(_table_first, run_every=TABLE_ALONE)()
+        return
     _show_detail(opened, chosen)
     show_comparisons(opened)
     show_report(opened)
+
+
+def _table_first() -> None:
+    """Let a new browser show the table before it loads the code for charts, which takes seconds.
+
+    The first call draws a line of words; the next one, which the browser asks for, all the rest.
+    """
+    if state.recall("table_seen"):
+        st.rerun()
+    state.keep("table_seen", True)
+    st.caption("The charts follow.")
 
 
 def _show_facts(opened: OpenFit) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from made_runs import computed, fitted
 from opened import add_experiment, drawn, open_page, tab, widget, words
+from streamlit.testing.v1 import AppTest
 from tiny_store import tiny_dataset
 
 from dashboard import phenotype_facts
@@ -19,6 +20,19 @@ from dashboard.runs.reviews import Review, Reviews
 from dashboard.runs.store import Store
 from swiftcore.evaluation.experiment import Experiment
 from swiftcore.phenotypes import describe_phenotypes
+
+
+def open_whole(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
+    """The page with its charts, which come with the second drawing."""
+    return drawn(open_page("phenotypes", store, monkeypatch, **link).run())
+
+
+def test_the_table_comes_before_the_charts(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("phenotypes", fitted_store, monkeypatch)
+    assert len(page.dataframe) == 1 and not page.get("plotly_chart")
+    assert len(drawn(page.run()).get("plotly_chart")) == 4  # two modes: bars and glance
 
 
 def test_the_ranking_has_what_is_known(
@@ -32,7 +46,7 @@ def test_the_ranking_has_what_is_known(
     Reviews(fitted_store.root).save(
         Review(fit_id, "P02", fit.phenotype_digest(1), "Dr A", name="Fever group", verdict="yes")
     )
-    page = open_page("phenotypes", fitted_store, monkeypatch)
+    page = open_whole(fitted_store, monkeypatch)
     table = page.dataframe[0].value.set_index("Id")
     assert table.loc["P02", "Name"] == "Fever group" and table.loc["P02", "Makes sense?"] == "yes"
     assert table.loc["P03", "Found again"] == 25.0
@@ -48,14 +62,14 @@ def test_a_review_of_other_content_is_not_carried_over(
     Reviews(fitted_store.root).save(
         Review(fit_id, "P02", "f" * 32, "Dr A", name="Of another fit", verdict="yes")
     )
-    page = open_page("phenotypes", fitted_store, monkeypatch)
+    page = open_whole(fitted_store, monkeypatch)
     assert "Of another fit" not in page.dataframe[0].value.to_string()
 
 
 def test_next_walks_in_the_order_of_the_table(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = open_page("phenotypes", fitted_store, monkeypatch)
+    page = open_whole(fitted_store, monkeypatch)
     order = page.dataframe[0].value["Id"].tolist()
     assert page.header[0].value.startswith(order[0])
     drawn(widget(page, "button", "next.phenotypes").click().run())
@@ -67,7 +81,7 @@ def test_small_counts_and_rare_features_are_hidden_in_real_data(
 ) -> None:
     data = tiny_dataset(rows=24)  # 8 rows carry each phenotype: fewer than 11
     fitted(store, data)
-    page = open_page("phenotypes", store, monkeypatch)
+    page = open_whole(store, monkeypatch)
     table = page.dataframe[0].value
     assert table["Patients carrying it"].tolist() == ["<11"] * 3
     assert "hidden because fewer than 11 patients" in words(page)
@@ -86,7 +100,7 @@ def test_small_counts_and_rare_features_are_hidden_in_real_data(
 
 def test_data_without_outcome_have_no_link(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted(store, tiny_dataset(outcome=False), synthetic=True, max_iterations=2)
-    page = open_page("phenotypes", store, monkeypatch)
+    page = open_whole(store, monkeypatch)
     assert "Link to the outcome" not in page.dataframe[0].value
     assert "Not converged" in words(page)
 
@@ -95,7 +109,7 @@ def test_all_comparisons_open(fitted_store: Store, monkeypatch: pytest.MonkeyPat
     card = fitted_store.datasets()[0]
     first = fitted_store.runs(kind="fit")[0].id
     computed(fitted_store, Request("fit", card.id, {"rank": 2, "seed": 1}))
-    page = open_page("phenotypes", fitted_store, monkeypatch, run=first)
+    page = open_whole(fitted_store, monkeypatch, run=first)
     for name in ("Overlap", "Compare two", "Compare with another run"):
         tab(page, "tabs.phenotypes", name)
     assert "pairs are nearly the same" in words(page)

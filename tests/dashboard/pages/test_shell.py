@@ -29,7 +29,7 @@ def open_app(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppT
     app = AppTest.from_file(str(APP), default_timeout=60)
     for key, value in link.items():
         app.query_params[key] = value
-    return drawn(app.run())
+    return drawn(drawn(app.run()).run())  # charts come with the second drawing
 
 
 def test_an_empty_store_says_what_to_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
