@@ -130,7 +130,9 @@ def _evaluation(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    methods = [METHODS[key] for key in settings.methods or usual_methods(dataset)]
+    methods = [
+        METHODS[key] for key in settings.methods or usual_methods(dataset, settings.features)
+    ]
     labels, chosen = score_methods(dataset, methods, settings, parts=parts, progress=progress)
     return evaluation_tables(labels, chosen, settings.folds), _about_labels(dataset, labels)
 
@@ -150,7 +152,7 @@ def _noise(
     tables = {"survival": survival[["phenotype", "level", "draw", "cosine"]]}
     if dataset.outcome is None:
         return tables, {"found_from": FOUND_FROM}
-    keys = settings.methods or usual_methods(dataset)
+    keys = settings.methods or usual_methods(dataset, settings.features)
     variants = [{"level": 0.0, "draw": 0}] + [
         {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
     ]

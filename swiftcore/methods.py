@@ -208,12 +208,18 @@ METHODS: dict[str, Method] = {
 }  # fmt: skip
 
 
-def usual_methods(dataset: Dataset) -> tuple[str, ...]:
+def usual_methods(dataset: Dataset, features: int = 0) -> tuple[str, ...]:
     """The methods of the paper's tables that a data set of this size allows.
 
     The direct form is left out (it is there for its slowness), and so are the two
     factorizations that look at every cell when there are too many of them.
+
+    Parameters
+    ----------
+    features : int
+        To how many features per mode the data will be cut; 0: not at all.
     """
-    cells = float(np.prod([float(size) for size in dataset.tensor.shape]))
+    rows, *sizes = (float(size) for size in dataset.tensor.shape)
+    cells = rows * np.prod([min(size, features or size) for size in sizes])
     heavy = {"cp_continuous", "cp_binary"} if cells > MOST_CELLS else set()
     return tuple(key for key in METHODS if key not in heavy | {"direct_wasserstein"})

@@ -24,10 +24,13 @@ CLAUSES: tuple[str, ...] = (
     "{actor} {deed} {setting}",
     "{setting} {actor} {deed}",
     "{actor} {deed}",
-    "{actor} said {thing} remained {quality}",
-    "{thing} remained {quality} {setting}",
-    "with {thing} in doubt, {actor} {deed}",
+    "because of {thing} {actor} {deed}",
+    "{actor} {deed}, and not only for {thing}",
+    "before {thing} {actor} {deed} {setting}",
+    "after {thing}, {actor} {deed}",
+    "{actor} said {thing} {seemed} {quality}",
 )
+SEEMED = ("remained", "looked", "seemed", "stayed", "became", "proved", "is", "was")
 JOINTS = (", and ", ", but ", ", while ")
 TITLE = "{actor} {deed}"
 SENTENCES = (5, 9)  # fewest and most per article
@@ -105,6 +108,7 @@ def _fill(clause: str, topic: Topic, rng: np.random.Generator) -> str:
         deed=_pick(topic.deeds, rng),
         thing=_pick(topic.things, rng),
         setting=_pick(settings, rng),
+        seemed=_pick(SEEMED, rng),
         quality=_pick(QUALITIES, rng),
     )
 

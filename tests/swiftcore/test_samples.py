@@ -31,7 +31,11 @@ def test_files_are_the_ones_listed_and_small() -> None:
     listed = dict(
         reversed(line.split("  ")) for line in (SAMPLE_DATA / "SHA256SUMS").read_text().splitlines()
     )
-    found = {path.relative_to(SAMPLE_DATA).as_posix(): path for path in SAMPLE_DATA.glob("*/*")}
+    found = {
+        path.relative_to(SAMPLE_DATA).as_posix(): path
+        for path in SAMPLE_DATA.glob("*/*")
+        if path.is_file()  # the folders hold finished results, which carry seals of their own
+    }
     assert set(listed) == set(found)
     for name, path in found.items():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == listed[name], name

@@ -17,6 +17,7 @@ from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.experiments import link_outcome, run_experiment
 from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
 from swiftcore.methods import METHODS, usual_methods
+from swiftcore.tensor import Mode, SparseTensor
 
 FEW = ("swift", "cp_apr", "lasso_indicators")
 SMALL = ExperimentSettings(methods=FEW, ranks=(3,), folds=3)
@@ -169,3 +170,8 @@ def test_settings_out_of_range_are_all_named() -> None:
 def test_usual_methods_leave_out_what_would_take_hours(patients: Dataset) -> None:
     assert "cp_binary" in usual_methods(patients)
     assert "direct_wasserstein" not in usual_methods(patients)
+    modes = [Mode.numbered("row", 600), *(Mode.numbered(name, 1000) for name in ("a", "b"))]
+    tensor = SparseTensor.from_coordinates([[0, 0, 0]], [1.0], modes=modes)
+    wide = Dataset("wide", tensor, None, "", "")
+    assert "cp_binary" not in usual_methods(wide)
+    assert "cp_binary" in usual_methods(wide, features=50)
