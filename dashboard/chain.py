@@ -14,17 +14,20 @@ def settle() -> list[str]:
     if not state.current_dataset():  # a link may name the run alone
         owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
         state.keep("dataset", owner)
-    if state.current_dataset() not in cards:
-        if state.current_dataset():
+    if asked := state.current_dataset():
+        if asked not in cards:
             notices.append("The data set of this link is not in this store. "
                            "Here is another one; choose yours in the sidebar.")  # fmt: skip
-        state.choose(dataset=_first_dataset(cards, fits), run="", phenotype="")
+            state.choose(dataset=_first_dataset(cards, fits), run="", phenotype="")
+    else:
+        state.choose(dataset=_first_dataset(cards, fits), run=state.current_run(),
+                     phenotype=state.current_phenotype())  # fmt: skip
     mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
-    if state.current_run() not in {fit.id for fit in mine}:
-        if state.current_run():
+    if (asked := state.current_run()) not in {fit.id for fit in mine}:
+        if asked:
             notices.append("The result of this link is not in this store, or is not finished. "
                            "Here is the newest one of this data set instead.")  # fmt: skip
-        state.choose(run=_first_run(mine))
+        state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
         state.keep("dead_links", notices)
     card = cards.get(state.current_dataset())
