@@ -1,0 +1,67 @@
+"""One Chromium, a server on the samples, and servers of one's own for tests that change things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browser.server import Server, copy_of, seeded_store
+from browser.visitor import Visitor, launch
+
+FOLDER = Path(__file__).parent
+Visit = Callable[..., Visitor]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs these one after another: two browsers at once would fight for the cores."""
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Ends with this folder: two Playwrights cannot live in one process."""
+    with sync_playwright() as playwright:
+        opened = launch(playwright)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="package")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with both samples and their results; copy it before changing anything."""
+    return seeded_store(tmp_path_factory.mktemp("samples") / "store")
+
+
+@pytest.fixture(scope="package")
+def sample_server(samples: Path) -> Iterator[Server]:
+    """A server whose store no test changes."""
+    server = Server(copy_of(samples, samples.with_name("served"))).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(samples: Path, tmp_path: Path) -> Iterator[Server]:
+    """A server of one's own, on a copy of the samples."""
+    server = Server(copy_of(samples, tmp_path / "store")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Opens tabs in contexts of their own; closes them at the end."""
+    visitors: list[Visitor] = []
+
+    def come(server: Server, width: int = 1400) -> Visitor:
+        visitors.append(Visitor(browser, server.url, width))
+        return visitors[-1]
+
+    yield come
+    for visitor in visitors:
+        visitor.context.close()

@@ -1,0 +1,118 @@
+"""A real server process on a store of its own; killed and started again like a real one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from dashboard.runs import jobs
+from dashboard.runs.cards import RunState
+from dashboard.runs.request import Request
+from dashboard.runs.samples import RANKS, seed_samples
+from dashboard.runs.store import Store
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 180.0  # seconds; the machine may be busy
+QUICK = {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4}
+
+
+class Server:
+    """``swift dashboard`` on a folder; ended by its process id."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.log = root.with_suffix(".log")
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def store(self) -> Store:
+        """What it keeps, seen from outside."""
+        return Store(self.root)
+
+    def start(self) -> Server:
+        """Start, and wait until it answers."""
+        command = [sys.executable, "-m", "dashboard.launch", "--no-browser",
+                   "--port", str(self.port), "--data-dir", str(self.root)]  # fmt: skip
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until = time.monotonic() + PATIENCE
+        while not self._answers():
+            assert self.process.poll() is None, self.log.read_text(errors="replace")
+            assert time.monotonic() < until, "the server does not answer"
+            time.sleep(0.2)
+        return self
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def kill(self) -> None:
+        """As by ``kill -9``; jobs go on."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """End the server, and what it still computes."""
+        self._end(signal.SIGTERM)
+        store = self.store
+        for run in jobs.active(store):
+            jobs.cancel(store, run.id)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process is not None:
+            os.kill(self.process.pid, how)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def wait_for(self, state: RunState, run: str) -> None:
+        """Wait until a run stands as said."""
+        until = time.monotonic() + PATIENCE
+        while (now := self.store.run(run)).state is not state:
+            assert now.state.active, f"{now.state.value} {now.message}"
+            assert time.monotonic() < until, f"still {now.state.value}"
+            time.sleep(0.3)
+
+
+def free_port() -> int:
+    """A port nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def seeded_store(root: Path) -> Path:
+    """A store with both samples, each with a finished fit, whether it ships or not."""
+    store = Store(root)
+    seed_samples(store)
+    for card in store.datasets():
+        if store.latest(card.id, "fit") is None:
+            run = jobs.start(store, Request("fit", card.id, {"rank": RANKS[card.name], **QUICK}))
+            Server(root).wait_for(RunState.DONE, run)
+    return root
+
+
+def copy_of(root: Path, target: Path) -> Path:
+    """A store of one's own to change."""
+    return Path(shutil.copytree(root, target))
