@@ -147,12 +147,13 @@ class Visitor:
         self.page.locator('input[type="file"]').last.set_input_files([str(one) for one in files])
         return self.still()
 
-    def download(self, name: str) -> Path:
+    def download(self, name: str, target: Path) -> Path:
         """Press a download button; the file that came."""
         with self.page.expect_download(timeout=PATIENCE) as waiting:
             self.page.get_by_role("button", name=name, exact=True).first.click()
         got: Download = waiting.value
-        return Path(got.path())
+        got.save_as(target)
+        return target
 
     # ---- looking
 

@@ -1,0 +1,60 @@
+"""A fit started in the browser: seen, outliving page and server, asked for again, stopped."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browser.conftest import Visit
+from browser.server import Server
+from browser.tables import ask_for_fit, build, newest_fit, write_events
+from browser.visitor import PATIENCE
+from dashboard.runs.cards import RunState
+
+
+def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
+    server: Server, visit: Visit, tmp_path: Path
+) -> None:
+    visitor = visit(server)
+    build(visitor, write_events(tmp_path / "own.csv", rows=400, size=60)).go_to("Runs")
+    before = len(server.store.runs())
+    ask_for_fit(visitor, 12, "Thorough")
+    visitor.sees(re.compile(r"\d+%, .*left"))
+    run = newest_fit(server)
+    dataset = server.store.run(run).dataset
+
+    server.kill()
+    assert server.store.run(run).state.active  # the worker does not need the server
+    server.start()
+    visitor.page.goto(f"{server.url}/runs?data={dataset}")
+    visitor.page.get_by_test_id("stTopNavLink").filter(has_text="Review").click()
+    visitor.page.reload()
+    server.wait_for(RunState.DONE, run)
+    visitor.open("/", data=dataset, run=run)
+    assert "P01" in visitor.cells() and visitor.charts() >= 2
+
+    visitor.go_to("Runs")
+    ask_for_fit(visitor, 12, "Thorough").sees(re.compile(r" is done \(")).still()
+    assert "in the store already" in visitor.words()
+    assert newest_fit(server) == run and len(server.store.runs()) == before + 1
+    visitor.press("Look at the result")
+    assert f"run={run}" in visitor.page.url
+
+
+def test_a_long_fit_is_stopped(server: Server, visit: Visit) -> None:
+    visitor = visit(server).open("/runs")
+    ask_for_fit(visitor, 20, "Thorough")
+    stop = visitor.main.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_visible(timeout=PATIENCE)
+    visitor.sees(re.compile(r"\d+%, .*left"))
+    run, began = newest_fit(server), time.monotonic()
+    stop.click()
+    visitor.sees(re.compile("Cancelled on request"))
+    print(f"stopped and said so after {time.monotonic() - began:.1f} s")
+    assert server.store.run(run).state is RunState.CANCELLED
+    visitor.still().open_tab("History")
+    assert any("Cancelled on request" in cell for cell in visitor.cells())
+    visitor.is_well()
