@@ -17,7 +17,10 @@ from swiftcore.errors import SwiftError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, or 2 with the reasons on the screen."""
-    chosen = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["dashboard"]:
+        return _dashboard(words[1:])
+    chosen = _parser().parse_args(words)
     try:
         return int(chosen.run(chosen))
     except SwiftError as error:
@@ -41,17 +44,14 @@ def _parser() -> argparse.ArgumentParser:
     add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
     add_experiments(commands)
     add_data_commands(commands.add_parser("data", help="look at or build data sets from files"))
-    dashboard = commands.add_parser("dashboard", help="explore and judge phenotypes in the browser",
-                                    add_help=False)  # fmt: skip
-    dashboard.add_argument("arguments", nargs=argparse.REMAINDER)
-    dashboard.set_defaults(run=_dashboard)
+    commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
     return parser
 
 
-def _dashboard(chosen: argparse.Namespace) -> int:
+def _dashboard(arguments: Sequence[str]) -> int:
     from dashboard.launch import main as launch  # late: only this command needs a browser
 
-    return int(launch(chosen.arguments) or 0)
+    return int(launch(arguments) or 0)
 
 
 if __name__ == "__main__":

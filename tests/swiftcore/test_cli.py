@@ -109,3 +109,14 @@ def test_ctrl_c_keeps_the_last_full_iteration(tmp_path: Path) -> None:
     assert model.outcome_.name == "STOPPED"
     assert 0 < model.n_iterations_ < 100000
     assert model.objective_ == model.history_[-1].objective < model.history_[0].objective
+
+
+def test_the_dashboard_takes_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["dashboard", "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(option in shown for option in ("--port", "--data-dir", "--no-browser"))
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "dashboard" in capsys.readouterr().out
