@@ -45,8 +45,7 @@ def show() -> None:
 
 
 def _noise(card: DatasetCard) -> None:
-    st.markdown("What happens to the prediction when entries are false: some are added, some "
-                "are taken away.")  # fmt: skip
+    st.write("What happens to the prediction when false entries are added to the data.")
     if not card.classes:
         st.info(NO_OUTCOME)
         return
