@@ -33,7 +33,8 @@ def test_tour(sample_server: Server, visit: Visit, sample: str, rows: str) -> No
 def test_no_width_makes_a_page_scroll_sideways(
     sample_server: Server, visit: Visit, width: int
 ) -> None:
+    visitor = visit(sample_server, width)
     for path in ("/", "/review", "/patients", "/prediction", "/robustness", "/data", "/runs"):
-        visitor = visit(sample_server, width).open(path)
+        visitor.open(path)
         assert visitor.sideways() <= 0, path
         visitor.is_well()

@@ -36,7 +36,7 @@ STILL = """
                            characterData: true});
   const look = () => {
     if (!drawn()) quiet = performance.now();
-    if (performance.now() - quiet > 600) { watch.disconnect(); resolve(true); }
+    if (performance.now() - quiet > 400) { watch.disconnect(); resolve(true); }
     else setTimeout(look, 50);
   };
   look();
