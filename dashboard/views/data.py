@@ -216,8 +216,8 @@ def _delete() -> None:
     card = cache.card(state.current_dataset())
     runs = cache.store().runs(card.id)
     st.markdown(f"This deletes the data set **{plain(card.name, 60)}** and "
-                f"{count_of(len(runs), 'run')} of it from this computer. It cannot be undone. "
-                "Judgements of its phenotypes stay.")  # fmt: skip
+                f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "
+                "its phenotypes. It cannot be undone.")  # fmt: skip
     sure = st.checkbox("I want to delete it", key=f"sure.{card.id}")
     if st.button("Delete the data set", key="delete_dataset", disabled=not sure):
         delete(card)
