@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parent
 Visit = Callable[..., Visitor]
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker runs these one after another: two browsers at once would fight for the cores."""
     for item in items:
