@@ -9,8 +9,9 @@ READY := $(VENV)/.ready
 run: $(READY)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
 
-test: lint chromium
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+test: lint chromium  # the browser by itself: two of them would fight for the cores
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -11,16 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from browser.server import Server, copy_of, seeded_store
 from browser.visitor import Visitor, launch
 
-FOLDER = Path(__file__).parent
 Visit = Callable[..., Visitor]
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs these one after another: two browsers at once would fight for the cores."""
-    for item in items:
-        if FOLDER in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="package")

@@ -19,9 +19,9 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     server: Server, visit: Visit, tmp_path: Path
 ) -> None:
     visitor = visit(server)
-    build(visitor, write_events(tmp_path / "own.csv", rows=400, size=60)).go_to("Runs")
+    build(visitor, write_events(tmp_path / "own.csv", rows=500, size=60)).go_to("Runs")
     before = len(server.store.runs())
-    ask_for_fit(visitor, 12, "Thorough")
+    ask_for_fit(visitor, 20, "Thorough")
     visitor.sees(re.compile(r"\d+%, .*left"))
     run = newest_fit(server)
     dataset = server.store.run(run).dataset
@@ -33,11 +33,12 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     visitor.page.get_by_test_id("stTopNavLink").filter(has_text="Review").click()
     visitor.page.reload()
     server.wait_for(RunState.DONE, run)
+    print(f"computed for {server.store.run(run).seconds:.1f} s")
     visitor.open("/", data=dataset, run=run)
     assert "P01" in visitor.cells() and visitor.charts() >= 2
 
     visitor.go_to("Runs")
-    ask_for_fit(visitor, 12, "Thorough").sees(re.compile(r" is done \(")).still()
+    ask_for_fit(visitor, 20, "Thorough").sees(re.compile(r" is done \(")).still()
     assert "in the store already" in visitor.words()
     assert newest_fit(server) == run and len(server.store.runs()) == before + 1
     visitor.press("Look at the result")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.conftest import Visit
 from browser.server import Server
-from browser.visitor import PAGES, Visitor
+from browser.visitor import PAGES, PATIENCE, Visitor
 
 
 def look_around(visitor: Visitor) -> None:
@@ -38,3 +39,14 @@ def test_no_width_makes_a_page_scroll_sideways(
         visitor.open(path)
         assert visitor.sideways() <= 0, path
         visitor.is_well()
+
+
+def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None:
+    visitor = visit(sample_server, 390).open()
+    visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    links = visitor.page.get_by_test_id("stSidebarNavLink")
+    assert [name.strip() for name in links.all_inner_texts()] == list(PAGES)
+    links.filter(has_text="Review").click()
+    heading = visitor.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Review", timeout=PATIENCE)
+    visitor.still().is_well()
