@@ -35,14 +35,14 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     server.wait_for(RunState.DONE, run)
     print(f"computed for {server.store.run(run).seconds:.1f} s")
     visitor.open("/", data=dataset, run=run)
-    assert "P01" in visitor.cells() and visitor.charts() >= 2
+    visitor.shows_cells("P01").shows_charts(2)
 
     visitor.go_to("Runs")
-    ask_for_fit(visitor, 20, "Thorough").sees(re.compile(r" is done \(")).still()
-    assert "in the store already" in visitor.words()
+    ask_for_fit(visitor, 20, "Thorough").sees(re.compile(r" is done \("))
+    visitor.sees(re.compile("in the store already"))
     assert newest_fit(server) == run and len(server.store.runs()) == before + 1
-    visitor.press("Look at the result")
-    assert f"run={run}" in visitor.page.url
+    visitor.page.get_by_role("button", name="Look at the result", exact=True).click()
+    visitor.page.wait_for_url(re.compile(f"run={run}"), timeout=PATIENCE)
 
 
 def test_a_long_fit_is_stopped(server: Server, visit: Visit) -> None:
@@ -56,6 +56,5 @@ def test_a_long_fit_is_stopped(server: Server, visit: Visit) -> None:
     visitor.sees(re.compile("Cancelled on request"))
     print(f"stopped and said so after {time.monotonic() - began:.1f} s")
     assert server.store.run(run).state is RunState.CANCELLED
-    visitor.still().open_tab("History")
-    assert any("Cancelled on request" in cell for cell in visitor.cells())
+    visitor.still().open_tab("History").shows_cells("Cancelled on request")
     visitor.is_well()

@@ -133,6 +133,10 @@ class Visitor:
         tab = self.page.get_by_role("tab", name=name, exact=True)
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true", timeout=PATIENCE)
+        content = self.page.locator("[role=tabpanel]").filter(
+            has_text=re.compile(r"\w"), visible=True
+        )
+        expect(content.first).to_be_visible(timeout=PATIENCE)  # drawn only once it is opened
         return self.still()
 
     def type(self, label: str, text: str) -> Visitor:
@@ -172,19 +176,25 @@ class Visitor:
         """All text of the screen."""
         return str(self.page.get_by_test_id("stApp").inner_text())
 
-    def charts(self) -> int:
-        """How many charts are drawn."""
-        drawn = self.page.get_by_test_id("stPlotlyChart").filter(has=self.page.locator(".main-svg"))
-        return int(drawn.count())
-
-    def chosen(self, label: str) -> str:
-        """What is chosen in a list."""
-        return str(self.page.get_by_role("combobox", name=label, exact=True).last.input_value())
+    def shows_charts(self, least: int) -> Visitor:
+        """Wait until so many charts are drawn."""
+        drawn = """least => [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
+            .filter(chart => chart.querySelector('.main-svg')).length >= least"""
+        self.page.wait_for_function(drawn, arg=least, timeout=PATIENCE)
+        return self
 
     def shows_chosen(self, label: str, value: str | re.Pattern[str]) -> Visitor:
         """Wait until this is what is chosen in a list."""
         box = self.page.get_by_role("combobox", name=label, exact=True).last
         expect(box).to_have_value(value, timeout=PATIENCE)
+        return self
+
+    def shows_cells(self, *texts: str) -> Visitor:
+        """Wait until each of these texts is, or is part of, a cell of a table."""
+        there = """texts => {
+            const cells = [...document.querySelectorAll('canvas [role=gridcell]')];
+            return texts.every(text => cells.some(cell => cell.textContent.includes(text))) }"""
+        self.page.wait_for_function(there, arg=list(texts), timeout=PATIENCE)
         return self
 
     def cells(self) -> list[str]:
@@ -209,7 +219,16 @@ class Visitor:
         assert "Traceback" not in words and "error has been encountered" not in words
 
     def axe(self) -> list[str]:
-        """What axe-core finds on the settled screen, as texts."""
+        """What axe-core finds on the settled screen, as texts.
+
+        A finding counts if it stays: text that fades while a part is drawn anew has no contrast.
+        """
+        for _ in range(3):
+            if not (found := self.still()._axe_once()):
+                break
+        return found
+
+    def _axe_once(self) -> list[str]:
         found = Axe().run(self.page).response["violations"]
         return [
             f"{one['id']}: {_target(node)}\n{node['html'][:300]}"
