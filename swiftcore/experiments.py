@@ -6,6 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +31,7 @@ from swiftcore.evaluation.experiment import Experiment, ExperimentCallback
 from swiftcore.evaluation.folds import Labels, read_labels
 from swiftcore.evaluation.matching import FOUND_FROM
 from swiftcore.evaluation.parts import Stopped
+from swiftcore.evaluation.preparation import choose_features
 from swiftcore.evaluation.scores import METRIC_TITLES, metric_name
 from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.evaluation.stability import (
@@ -205,6 +207,10 @@ def _followed(
     progress: ExperimentCallback | None,
 ) -> pd.DataFrame:
     rank = settings.ranks[0]
+    # No row is tested here, so all of them choose the features.
+    everyone = np.arange(dataset.tensor.shape[0])
+    chosen = choose_features(dataset, everyone, settings.features)
+    dataset = replace(dataset, tensor=chosen)
     name = json.dumps({"rank": rank, **settings.fit}, sort_keys=True, default=str)
     inside = 1 if settings.jobs != 1 else None
     fit = partial(fit_swift, rank=rank, fit=dict(settings.fit), n_jobs=inside)

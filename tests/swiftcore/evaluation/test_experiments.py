@@ -128,6 +128,20 @@ def test_planted_phenotypes_come_back_and_made_up_ones_do_not() -> None:
     assert many.tables["summary"]["folds"].min() < 1
 
 
+def test_stability_looks_at_the_chosen_features_only(corpus: Dataset) -> None:
+    settings = replace(SMALL, ranks=(2,), folds=3, features=5)
+    seen: list[tuple[int, ...]] = []
+
+    def note(data: Dataset, seed: int, **more: object) -> list[np.ndarray]:
+        seen.append(data.tensor.shape)
+        return [np.ones((size, 2)) for size in data.tensor.shape]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("swiftcore.experiments.fit_swift", note)
+        run_experiment("stability", corpus, settings)
+    assert {shape[1:] for shape in seen} == {(5, 5)}
+
+
 def test_links_point_where_the_outcome_is() -> None:
     data = planted_patients(150)
     rng = np.random.default_rng(0)
