@@ -16,17 +16,19 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 PAGES = ("Phenotypes", "Review", "Patients", "Prediction", "Robustness", "Data", "Runs")
-# Drawn, connected, not computing, no part of an earlier drawing left, charts there, nothing
-# moving, and no change of the document for a while: only then is there something to judge.
+# Drawn to the last line, connected, not computing, no part of an earlier drawing left, charts
+# there, nothing moving, no change for a while: only then is there something to judge.
 STILL = """
 () => new Promise(resolve => {
   const drawn = () => {
     const app = document.querySelector('[data-testid="stApp"]');
+    const words = document.querySelector('[data-testid="stMain"]')?.textContent ?? '';
     const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')];
     return app && app.dataset.testScriptState === 'notRunning'
       && app.dataset.testConnectionState === 'CONNECTED'
       && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')
       && !document.querySelector('[data-testid="stSpinner"]')
+      && words.includes('not a diagnosis') && !words.includes('The charts follow.')
       && charts.every(chart => chart.querySelector('.main-svg'))
       && document.getAnimations().every(each => each.playState !== 'running');
   };
