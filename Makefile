@@ -21,6 +21,8 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run_engine
 	$(BIN)/python -m benchmarks.data_in
+	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.dashboard_open
 
 evidence: $(READY)  # the paper's tables on public data; goes on where it was stopped
 	$(BIN)/python -m benchmarks.evidence bbc evaluation --quick

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pandas as pd
@@ -16,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
 from swiftcore.evaluation.parts import Stopped
 from swiftcore.evaluation.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
@@ -89,38 +88,23 @@ def _write_page(experiment: Experiment, folder: Path) -> None:
     write_page(experiment, folder / f"{experiment.kind}.html")
 
 
-class _ExperimentLine:
-    """A progress line with the time left; Ctrl-C stops and keeps the finished parts."""
+class _ExperimentLine(StoppableLine):
+    """Parts done and the time left; Ctrl-C stops and keeps the finished parts."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        columns = (
             BarColumn(), TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[left]}"), TextColumn("{task.description}"), console=screen,
+            TextColumn("{task.fields[left]}"), TextColumn("{task.description}"),
         )  # fmt: skip
-        self._task = self._progress.add_task("starting", total=None, left="")
-        self._stop = False
-
-    def __enter__(self) -> _ExperimentLine:
-        self._before = signal.signal(signal.SIGINT, self._asked_to_stop)
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-        signal.signal(signal.SIGINT, self._before)
-
-    def _asked_to_stop(self, number: int, frame: FrameType | None) -> None:
-        if self._stop:
-            raise KeyboardInterrupt
-        self._stop = True
-        screen.print("Stopping after this part; press Ctrl-C again to leave at once.")
+        super().__init__(Progress(*columns, console=screen), "part")
+        self._task = self.progress.add_task("starting", total=None, left="")
 
     def __call__(self, progress: ExperimentProgress) -> bool:
-        self._progress.update(
+        self.progress.update(
             self._task, total=progress.total, completed=progress.done,
             description=escape(progress.what), left=f"{_duration(progress.seconds_left)} left",
         )  # fmt: skip
-        return self._stop
+        return self.stop
 
 
 def _duration(seconds: float) -> str:

@@ -6,11 +6,9 @@ import argparse
 import csv
 import io
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cost import CostRecipe, build_costs
 from swiftcore.csv_safe import csv_safe
 from swiftcore.data.dataset import Dataset
@@ -106,38 +105,23 @@ def _model(chosen: argparse.Namespace) -> Swift:
     )
 
 
-class _FitLine:
-    """A progress line; Ctrl-C ends the fit after the running iteration and keeps it."""
+class _FitLine(StoppableLine):
+    """Iterations and objective; Ctrl-C ends the fit after the running iteration and keeps it."""
 
     def __init__(self, iterations: int) -> None:
-        self._progress = Progress(
+        columns = (
             TextColumn("{task.description}"), BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
-            TextColumn("objective {task.fields[objective]}"), TimeRemainingColumn(), console=screen,
+            TextColumn("objective {task.fields[objective]}"), TimeRemainingColumn(),
         )  # fmt: skip
-        self._task = self._progress.add_task("Fitting", total=iterations, objective="-")
-        self._stop = False
-
-    def __enter__(self) -> _FitLine:
-        self._before = signal.signal(signal.SIGINT, self._asked_to_stop)
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-        signal.signal(signal.SIGINT, self._before)
-
-    def _asked_to_stop(self, number: int, frame: FrameType | None) -> None:
-        if self._stop:
-            raise KeyboardInterrupt
-        self._stop = True
-        screen.print("Stopping after this iteration; press Ctrl-C again to leave at once.")
+        super().__init__(Progress(*columns, console=screen), "iteration")
+        self._task = self.progress.add_task("Fitting", total=iterations, objective="-")
 
     def __call__(self, progress: FitProgress) -> bool:
-        self._progress.update(
+        self.progress.update(
             self._task, completed=progress.iteration, objective=f"{progress.objective:,.6g}"
         )
-        return self._stop
+        return self.stop
 
 
 def _write_results(folder: Path, model: Swift, phenotypes: Sequence[Phenotype]) -> None:
