@@ -98,11 +98,11 @@ def _chosen(
 ) -> pd.DataFrame:
     """Of all settings tried for the same place in the table, the one validation prefers."""
     kinds = {method.key: method.kind for method in methods}
-    best: dict[tuple[Any, ...], tuple[tuple[float, float], Trial, Part]] = {}
+    best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Part]] = {}
     for trial, part in zip(trials, found, strict=True):
         place = (trial.level, trial.draw, trial.recipe, trial.method, trial.rank,
                  trial.repeat, trial.fold)  # fmt: skip
-        merit = (part["validation"], -part["tie"])
+        merit = tuple(part["merit"])
         if place not in best or merit > best[place][0]:
             best[place] = (merit, trial, part)
     return pd.DataFrame(
