@@ -69,7 +69,8 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
         prepared, options.pop("rarity_weighting", False), options.pop("label_weighting", 0.0)
     )
     if options.pop("equal_rows", False):
-        tensors = {part: _equal_rows(tensor) for part, tensor in tensors.items()}
+        usual = float(_row_masses(tensors["train"]).mean())
+        tensors = {part: _equal_rows(tensor, usual) for part, tensor in tensors.items()}
     model = Swift(rank, random_state=seed, n_jobs=1, **options)
     model.fit(tensors["train"], prepared.costs)
     converged = model.outcome_ is FitOutcome.CONVERGED
@@ -87,12 +88,17 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
     return Embedded(memberships, model.factors_, converged)
 
 
-def _equal_rows(tensor: SparseTensor) -> SparseTensor:
-    """The same tensor with the mean of the rows' masses in every row that has any."""
+def _equal_rows(tensor: SparseTensor, mass: float) -> SparseTensor:
+    """The same tensor with this mass in every row that has any."""
     rows = tensor.coordinates[:, 0]
-    mass = np.bincount(rows, weights=tensor.values, minlength=tensor.shape[0])
-    mean = mass[mass > 0].mean()
-    return SparseTensor(tensor.modes, tensor.coordinates, tensor.values * mean / mass[rows])
+    return SparseTensor(
+        tensor.modes, tensor.coordinates, tensor.values * mass / _row_masses(tensor)[rows]
+    )
+
+
+def _row_masses(tensor: SparseTensor) -> NDArray[np.float64]:
+    rows = tensor.coordinates[:, 0]
+    return np.asarray(np.bincount(rows, weights=tensor.values, minlength=tensor.shape[0]))
 
 
 def _weighted(prepared: Prepared, by_rarity: bool, power: float) -> Mapping[str, SparseTensor]:

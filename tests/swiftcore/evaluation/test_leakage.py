@@ -20,10 +20,13 @@ from swiftcore.tensor import Mode, SparseTensor
 
 SWIFT = METHODS["swift"]
 SHORT = json.dumps({"max_iterations": 6})
+WEIGHTED = json.dumps(
+    {"max_iterations": 6, "equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0}
+)
 
 
-def trained(data: Dataset, fold: Fold, features: int) -> str:
-    trial = Trial("swift", 3, SHORT, 0, fold.number, features=features)
+def trained(data: Dataset, fold: Fold, features: int, setting: str = SHORT) -> str:
+    trial = Trial("swift", 3, setting, 0, fold.number, features=features)
     return str(run_trial(data, read_labels(data), fold, SWIFT, trial)["trained"])
 
 
@@ -50,16 +53,18 @@ def perturbed(data: Dataset, rows: np.ndarray, rng: np.random.Generator) -> Data
 @pytest.mark.parametrize(
     ("make", "features"), [(planted_patients, 5), (small_corpus, 12)], ids=["patients", "documents"]
 )
-@pytest.mark.parametrize("number", [0, 3])
+@pytest.mark.parametrize(
+    ("number", "setting"), [(0, SHORT), (3, WEIGHTED)], ids=["plain", "weighted"]
+)
 def test_test_rows_leave_no_trace_in_training(
-    make: Callable[[], Dataset], features: int, number: int
+    make: Callable[[], Dataset], features: int, number: int, setting: str
 ) -> None:
     data = make()
     fold = make_folds(data, read_labels(data))[number]
-    before = trained(data, fold, features)
+    before = trained(data, fold, features, setting)
     rng = np.random.default_rng(number)
     for _ in range(50):
-        assert trained(perturbed(data, fold.test, rng), fold, features) == before
+        assert trained(perturbed(data, fold.test, rng), fold, features, setting) == before
 
 
 @pytest.mark.parametrize("part", ["train", "validation"])
