@@ -28,6 +28,7 @@ from swiftcore.evaluation.scores import summarise
 from swiftcore.evaluation.settings import NOISE_LEVELS, ExperimentSettings
 from swiftcore.experiments import run_experiment
 from swiftcore.method_names import METHOD_TITLES
+from swiftcore.methods import usual_methods
 
 RESULTS = Path(__file__).with_name("results")
 PAPER_RANKS = (5, 10, 20, 30, 40)
@@ -45,8 +46,10 @@ PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
 
 def main(arguments: list[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
+    datasets = load(chosen.data)[: chosen.data_sets]
     settings = ExperimentSettings(
-        methods=tuple(chosen.methods), ranks=tuple(chosen.ranks), repeats=chosen.repeats,
+        methods=tuple(chosen.methods) or usual_methods(datasets[0], FEATURES),
+        ranks=tuple(chosen.ranks), repeats=chosen.repeats,
         seed=chosen.seed, quick=chosen.quick, features=FEATURES, jobs=chosen.jobs,
         levels=tuple(chosen.levels), draws=chosen.draws,
     )  # fmt: skip
@@ -55,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
             chosen.kind, dataset, settings,
             parts=ROOT / "runs" / "evidence" / dataset.name, progress=_report,
         )
-        for dataset in load(chosen.data)[: chosen.data_sets]
+        for dataset in datasets
     ])  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{chosen.name or chosen.data + '_' + chosen.kind}.json"

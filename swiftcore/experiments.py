@@ -132,11 +132,13 @@ def _evaluation(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    methods = [
-        METHODS[key] for key in settings.methods or usual_methods(dataset, settings.features)
-    ]
+    methods = [METHODS[key] for key in _asked(dataset, settings)]
     labels, chosen = score_methods(dataset, methods, settings, parts=parts, progress=progress)
     return evaluation_tables(labels, chosen, settings.folds), _about_labels(dataset, labels)
+
+
+def _asked(dataset: Dataset, settings: ExperimentSettings) -> tuple[str, ...]:
+    return settings.methods or usual_methods(dataset, settings.features, quick=settings.quick)
 
 
 def _noise(
@@ -154,7 +156,7 @@ def _noise(
     tables = {"survival": survival[["phenotype", "level", "draw", "cosine"]]}
     if dataset.outcome is None:
         return tables, {"found_from": FOUND_FROM}
-    keys = settings.methods or usual_methods(dataset, settings.features)
+    keys = _asked(dataset, settings)
     variants = [{"level": 0.0, "draw": 0}] + [
         {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
     ]

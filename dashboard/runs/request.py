@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.evaluation.settings import PROTOCOL
 
-ALGORITHM_VERSION = "1"  # raise it when the same request would give another answer
+ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
 KINDS = ("fit", *EXPERIMENTS, "projection")
 
@@ -90,9 +91,15 @@ class Request:
 
     def key(self) -> str:
         """32 hex digits of data, kind, all settings and the version of the algorithm."""
-        plain = {"algorithm": ALGORITHM_VERSION, **self.plain()}
+        plain = {"algorithm": self.version, **self.plain()}
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @property
+    def version(self) -> str:
+        """Of the algorithm, and for an experiment of its protocol: what the answer hangs on."""
+        experiment = self.kind in EXPERIMENTS
+        return f"{ALGORITHM_VERSION}.{PROTOCOL}" if experiment else ALGORITHM_VERSION
 
     def plain(self) -> dict[str, Any]:
         """The request as values that JSON can hold."""

@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.runs import results
 from dashboard.runs.cards import RunCard, RunState
 from dashboard.runs.job_folder import Job
-from dashboard.runs.request import ALGORITHM_VERSION, EXPERIMENTS, Request
+from dashboard.runs.request import EXPERIMENTS, Request
 from swiftcore import __version__
 from swiftcore.errors import InvalidData, Problem
 
@@ -22,7 +22,7 @@ DAMAGED = "The stored result was changed after it was written. Compute it again.
 def facts(request: Request, created: float, ended: float, seconds: float) -> dict[str, Any]:
     """The content of ``run.json``."""
     return {"request": request.plain(), "created": created, "ended": ended, "seconds": seconds,
-            "algorithm": ALGORITHM_VERSION, "version": __version__}  # fmt: skip
+            "algorithm": request.version, "version": __version__}  # fmt: skip
 
 
 def read_facts(content: bytes) -> tuple[Request, dict[str, Any]]:
@@ -77,7 +77,7 @@ def check_bundle(files: Mapping[str, bytes]) -> Request:
         If parts are missing, do not fit, or come from another version of the algorithm.
     """
     request, about = read_facts(files.get(RUN, b""))
-    if about["algorithm"] != ALGORITHM_VERSION:
+    if about["algorithm"] != request.version:
         raise InvalidData(
             Problem("bundle-version", "The run was made by another version of the algorithm",
                     "the run bundle", f"version {str(about['algorithm'])[:20]!r}",

@@ -47,7 +47,11 @@ def add_experiments(commands: Any) -> None:
         )
         parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--quick", action="store_true", help="small grids")
+        parser.add_argument(
+            "--quick",
+            action="store_true",
+            help="small grids, and no method that takes minutes per fit",
+        )
         parser.add_argument("--out", type=Path, required=True, help="folder for the results")
         if name == "noise":
             parser.add_argument("--levels", nargs="+", type=float, default=list(NOISE_LEVELS))

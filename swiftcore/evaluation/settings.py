@@ -9,6 +9,7 @@ from typing import Any
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.method_names import METHOD_TITLES
 
+PROTOCOL = 2  # part of every key: raise it when a trial would come out differently
 NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
 RECIPES = ("cosine", "one-minus-identity", "random")
 

@@ -19,9 +19,9 @@ from swiftcore.evaluation.method import Method
 from swiftcore.evaluation.noise import Noise
 from swiftcore.evaluation.preparation import Prepared, prepare
 from swiftcore.evaluation.scores import log_loss, score, second_score
+from swiftcore.evaluation.settings import PROTOCOL
 from swiftcore.method_names import METHOD_TITLES
 
-PROTOCOL = 2  # part of every key: raise it when a trial would come out differently
 STRENGTHS = np.geomspace(1.0, 1e-3, 10)[1:]  # lasso strengths, as shares of the largest useful one
 Array = NDArray[np.float64]
 

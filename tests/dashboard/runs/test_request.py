@@ -33,8 +33,11 @@ def test_data_kind_run_and_algorithm_change_the_key(monkeypatch: pytest.MonkeyPa
     keys = {base.key(), Request("noise", "b" * 32).key(), Request("noise", "a" * 32, {}, "c").key()}
     keys |= {Request(kind, "a" * 32).key() for kind in KINDS}
     assert len(keys) == len(KINDS) + 2
-    monkeypatch.setattr(module, "ALGORITHM_VERSION", "another")
+    monkeypatch.setattr(module, "PROTOCOL", 99)
     assert Request("noise", "a" * 32).key() not in keys
+    assert Request("fit", "a" * 32).key() in keys  # an evaluation's protocol leaves fits alone
+    monkeypatch.setattr(module, "ALGORITHM_VERSION", "another")
+    assert Request("fit", "a" * 32).key() not in keys
 
 
 def test_the_same_request_in_other_words_has_the_same_key() -> None:

@@ -16,7 +16,7 @@ from swiftcore.evaluation.experiment import Experiment
 from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.experiments import link_outcome, run_experiment
 from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
-from swiftcore.methods import METHODS, usual_methods
+from swiftcore.methods import METHODS, MOST_CELLS_QUICK, usual_methods
 from swiftcore.tensor import Mode, SparseTensor
 
 FEW = ("swift", "cp_apr", "lasso_indicators")
@@ -189,3 +189,6 @@ def test_usual_methods_leave_out_what_would_take_hours(patients: Dataset) -> Non
     wide = Dataset("wide", tensor, None, "", "")
     assert "cp_binary" not in usual_methods(wide)
     assert "cp_binary" in usual_methods(wide, features=50)
+    between = 1 + round(MOST_CELLS_QUICK / wide.tensor.shape[0]) ** 0.5
+    assert "cp_binary" in usual_methods(wide, features=int(between))
+    assert "cp_binary" not in usual_methods(wide, features=int(between), quick=True)
