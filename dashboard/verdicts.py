@@ -27,7 +27,11 @@ def short_title(method: str) -> str:
     """The name where there is little room."""
     name = title(method).replace(" on the unfolded tensor", ", unfolded")
     name = name.replace(" on indicators", ", indicators")
-    return name.replace("k-nearest neighbours", "k-NN").replace("Similarity-based", "Similarity")
+    return (
+        name.replace("k-nearest neighbours", "k-NN")
+        .replace("Similarity-based", "Similarity")
+        .replace("SWIFT with label-weighted features", "SWIFT, label-weighted")
+    )
 
 
 def listed(names: Iterable[str]) -> str:

@@ -61,9 +61,10 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
 def _evaluation(experiment: Experiment, metric: str) -> dict[str, go.Figure]:
     tables, found = experiment.tables, {}
     summary, comparison = tables["summary"], tables["comparison"]
-    swift = summary[summary["method"] == "swift"]
-    if swift["rank"].nunique() > 1:
-        found["SWIFT by number of components"] = robustness.rank_line(swift, metric, "rank")
+    if summary.loc[summary["rank"] > 0, "rank"].nunique() > 1:
+        found["Score by number of components"] = robustness.rank_lines(
+            summary, metric, "number of components"
+        )
     for rank in sorted(comparison["rank"].unique()):
         caption = f"SWIFT minus other methods, {rank} components"
         one = comparison[comparison["rank"] == rank]

@@ -14,24 +14,38 @@ from dashboard.verdicts import RECIPE_TITLES, short_title, title
 
 
 def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:
-    """Score against noise level; every method has its own dash and marker, named at its end."""
-    means = noise_means(scores)
+    """Score against noise level."""
+    figure = _method_lines(noise_means(scores), "level", ".0%", metric, axis)
+    figure.update_xaxes(tickformat=".0%", tickvals=sorted(scores["level"].unique()))
+    return figure
+
+
+def rank_lines(summary: pd.DataFrame, metric: str, axis: str) -> go.Figure:
+    """Score against the number of phenotypes, one line per factorization."""
+    ranked = summary[summary["rank"] > 0].fillna({"sd": 0.0})
+    figure = _method_lines(ranked, "rank", "d", metric, axis)
+    figure.update_xaxes(tickvals=sorted(ranked["rank"].unique()))
+    return figure
+
+
+def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis: str) -> go.Figure:
+    """Mean score of each method; every one has its own dash and marker, named at its end."""
     order = sorted(means["method"].unique(), key=lambda name: (name != "swift", name))
     figure = go.Figure()
     for number, method in enumerate(order):
         one = means[means["method"] == method]
         figure.add_scatter(
-            x=one["level"], y=one["mean"], mode="lines+markers", name=style.safe(title(method)),
+            x=one[across], y=one["mean"], mode="lines+markers", name=style.safe(title(method)),
             line={"color": style.SERIES[number % len(style.SERIES)],
                   "width": 4 if method == "swift" else 2,
                   "dash": style.DASHES[number % len(style.DASHES)]},
             marker={"symbol": style.MARKERS[number % len(style.MARKERS)], "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
-            hovertemplate=f"{style.safe(title(method))}<br>%{{x:.0%}}: %{{y:.3f}}<extra></extra>",
+            hovertemplate=(f"{style.safe(title(method))}<br>%{{x:{form}}}: "
+                           "%{y:.3f}<extra></extra>"),
         )  # fmt: skip
     style.dress(figure, height=480, x=axis, y=style.safe(metric))
-    _name_ends(figure, means)
-    figure.update_xaxes(tickformat=".0%", tickvals=sorted(means["level"].unique()))
+    _name_ends(figure, means, across)
     return figure
 
 
@@ -41,20 +55,31 @@ def noise_means(scores: pd.DataFrame) -> pd.DataFrame:
     return means.fillna({"sd": 0.0}).reset_index()
 
 
-def _name_ends(figure: go.Figure, means: pd.DataFrame) -> None:
-    """Write each method at the end of its line, moved apart so that no name covers another."""
-    ends = means.sort_values("level").groupby("method").tail(1).sort_values("mean")
+def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
+    """Write each method beside the end of its line, tied to it, so that no name covers another."""
+    ends = means.sort_values(across).groupby("method").tail(1).sort_values("mean")
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
-    line, top, edge = max(spread, 1e-6) * 0.042, -np.inf, float(means["level"].max())
-    for method, value in zip(ends["method"], ends["mean"], strict=True):
-        text = style.wrapped(short_title(method), 14)
-        half = line * (1 + text.count("<br>")) / 2
-        middle = max(float(value), top + half)
-        top = middle + half
-        look = {"color": style.INK, "size": 11}
-        figure.add_annotation(x=edge, y=middle, text=text, showarrow=False, xanchor="left",
-                              xshift=8, align="left", font=look)  # fmt: skip
-    figure.update_xaxes(range=[-0.03 * edge, edge * 1.45])
+    line, edge = max(spread, 1e-6) * 0.042, float(means[across].max())
+    texts = [style.wrapped(short_title(method), 18) for method in ends["method"]]
+    colours = {trace.name: trace.line.color for trace in figure.data}
+    places = _apart(ends["mean"].tolist(), [line * (1 + text.count("<br>")) for text in texts])
+    for method, value, text, place in zip(ends["method"], ends["mean"], texts, places, strict=True):
+        figure.add_annotation(
+            x=edge, y=value, ax=edge * 1.06, ay=place, axref="x", ayref="y", text=text,
+            showarrow=True, arrowhead=0, arrowwidth=1, xanchor="left", align="left",
+            arrowcolor=colours[style.safe(title(method))], font={"color": style.INK, "size": 11},
+        )  # fmt: skip
+    figure.update_xaxes(range=[-0.03 * edge, edge * 1.4], zeroline=False)
+
+
+def _apart(values: list[float], heights: list[float]) -> list[float]:
+    """Places of rising values that keep their heights apart, on average where they were."""
+    places, top = [], -np.inf
+    for value, height in zip(values, heights, strict=True):
+        places.append(max(value, top + height / 2))
+        top = places[-1] + height / 2
+    shift = float(np.mean(np.subtract(places, values)))
+    return [place - shift for place in places]
 
 
 def survival_heatmap(survival: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Figure:

@@ -87,8 +87,21 @@ def test_names_at_line_ends_never_lie_on_each_other() -> None:
     same = scores[scores["method"] == "swift"]
     many = pd.concat([same.assign(method=name) for name in ("swift", "cp_als", "cp_apr")])
     figure = robustness.noise_lines(many, "PR-AUC", "noise")
-    heights = sorted(note.y for note in figure.layout.annotations)
+    heights = sorted(note.ay for note in figure.layout.annotations)  # where the names are
     assert min(np.diff(heights)) > 0.001
+    assert {note.y for note in figure.layout.annotations} == {0.63}  # where their lines end
+
+
+def test_rank_lines_draw_every_factorization_and_leave_classifiers_out() -> None:
+    summary = pd.DataFrame({
+        "method": ["swift", "swift", "cp_als", "cp_als", "lasso_indicators"],
+        "rank": [5, 10, 5, 10, 0], "mean": [0.7, 0.8, 0.5, 0.6, 0.9], "sd": [0.02] * 5,
+    })  # fmt: skip
+    figure = robustness.rank_lines(summary, "accuracy", "R")
+    assert {trace.name: list(trace.y) for trace in figure.data} == {
+        "SWIFT": [0.7, 0.8], "CP-ALS": [0.5, 0.6],
+    }  # fmt: skip
+    assert list(figure.layout.xaxis.tickvals) == [5, 10]
 
 
 def test_noise_and_survival_in_words() -> None:
