@@ -97,7 +97,7 @@ def joined(experiments: Sequence[Experiment]) -> Experiment:
     }
     if first.kind == "evaluation":
         tables["summary"] = summarise(tables["scores"])
-        tables["comparison"] = compare_with(tables["scores"], "swift", 1 / 5)
+        tables["comparison"] = compare_with(tables["scores"], "swift", 1 / 5, len(experiments))
         places = ["method", "rank", "truth", "predicted"]
         tables["confusion"] = (
             tables["confusion"].groupby(places, sort=False, as_index=False)["count"].sum()

@@ -59,7 +59,7 @@ def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
     yield "noise", Request("noise", dataset, {"ranks": [rank], "levels": [0.05, 0.15, 0.3],
                                               "draws": 1, "methods": NOISE_METHODS},
                            fit.key())  # fmt: skip
-    yield "ablation", Request("ablation", dataset, {"ranks": ranks})
+    yield "ablation", Request("ablation", dataset, {"ranks": [rank]})
     yield "stability", Request("stability", dataset, {"ranks": [rank]}, fit.key())
 
 

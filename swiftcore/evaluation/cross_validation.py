@@ -142,7 +142,9 @@ def evaluation_tables(labels: Labels, chosen: pd.DataFrame, n_folds: int) -> dic
     return tables
 
 
-def compare_with(scores: pd.DataFrame, ours: str, test_share: float) -> pd.DataFrame:
+def compare_with(
+    scores: pd.DataFrame, ours: str, test_share: float, data_sets: int = 1
+) -> pd.DataFrame:
     """Mean difference over folds, ours minus each other method, with a 95 % interval.
 
     Classifiers have no rank and are compared at every rank of ours.
@@ -156,7 +158,7 @@ def compare_with(scores: pd.DataFrame, ours: str, test_share: float) -> pd.DataF
             if rank not in (0, own_rank):
                 continue
             pairs = own["score"] - other.set_index(["repeat", "fold"])["score"]
-            low, high = paired_interval(pairs.to_numpy(), test_share)
+            low, high = paired_interval(pairs.to_numpy(), test_share, data_sets)
             clear = bool(low > 0 or high < 0)
             lines.append((method, own_rank, float(pairs.mean()), low, high, clear))
     columns = ["method", "rank", "difference", "low", "high", "clear"]

@@ -55,17 +55,20 @@ def confusion(
     return table
 
 
-def paired_interval(differences: NDArray[np.float64], test_share: float) -> tuple[float, float]:
+def paired_interval(
+    differences: NDArray[np.float64], test_share: float, data_sets: int = 1
+) -> tuple[float, float]:
     """95 % interval of a mean difference over folds.
 
     Folds share training rows, so the plain variance of the mean is too small; it is
-    corrected as Nadeau and Bengio (2003) propose.
+    corrected as Nadeau and Bengio (2003) propose. Folds of different data sets share none:
+    with several of the same size the corrected variance is divided by their number.
     """
     n = len(differences)
     if n < 2:
         return float("nan"), float("nan")
     spread = float(differences.std(ddof=1))
-    error = spread * np.sqrt(1 / n + test_share / (1 - test_share))
+    error = spread * np.sqrt(1 / n + test_share / (1 - test_share) / data_sets)
     width = _student(n - 1) * error
     middle = float(differences.mean())
     return middle - width, middle + width

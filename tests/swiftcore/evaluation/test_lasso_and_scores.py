@@ -101,3 +101,11 @@ def test_the_interval_is_nadeau_and_bengios() -> None:
     half = t.ppf(0.975, 4) * differences.std(ddof=1) * np.sqrt(1 / 5 + 0.25)
     assert (low, high) == pytest.approx((0.1 - half, 0.1 + half))
     assert np.isnan(paired_interval(differences[:1], 0.2)).all()
+
+
+def test_folds_of_three_data_sets_say_three_times_as_much_as_those_of_one() -> None:
+    differences = np.random.default_rng(0).normal(0.1, 0.05, 15)
+    low, high = paired_interval(differences, 0.2, 3)
+    variance_of_one = differences.var(ddof=1) * (1 / 5 + 0.25)
+    half = t.ppf(0.975, 14) * np.sqrt(variance_of_one / 3)
+    assert (low, high) == pytest.approx((differences.mean() - half, differences.mean() + half))
