@@ -197,8 +197,10 @@ def _in_words(setting: str) -> str:
         return setting
     if not isinstance(chosen, dict) or not chosen:
         return "nothing to choose"
-    return ", ".join(f"{name.replace('_', ' ')} {_number(value)}" for name, value in chosen.items())
+    return ", ".join(_option(name.replace("_", " "), value) for name, value in chosen.items())
 
 
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _option(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"

@@ -104,6 +104,17 @@ def test_rank_lines_draw_every_factorization_and_leave_classifiers_out() -> None
     assert list(figure.layout.xaxis.tickvals) == [5, 10]
 
 
+def test_chosen_settings_are_written_out() -> None:
+    setting = (
+        '{"equal_rows": true, "rarity_weighting": false, "sharpness": 2.0, "scaling": "amounts"}'
+    )
+    scores = pd.DataFrame({"method": ["swift"] * 2, "rank": 5, "validation": [0.5, 0.7],
+                           "score": [0.4, 0.6], "setting": setting})  # fmt: skip
+    (line,) = verdicts.settings_chosen(scores).to_dict("records")
+    assert line["setting"] == "equal rows, no rarity weighting, sharpness 2, scaling amounts"
+    assert line["folds"] == 2 and line["validation"] == pytest.approx(0.6)
+
+
 def test_noise_and_survival_in_words() -> None:
     tables = made_up.noise().tables
     text = verdicts.noise(tables["scores"], "PR-AUC")
