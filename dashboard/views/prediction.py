@@ -120,7 +120,7 @@ def _show_comparison(card: DatasetCard) -> None:
         })  # fmt: skip
         show_table(chosen, "Settings chosen for each method on validation rows")
         st.caption("Chosen on the validation rows: of each factorization the setting with the "
-                   "smallest log loss, of each classifier the one with the best score.")  # fmt: skip
+                   "smallest log loss, of each classifier that with the best score.")  # fmt: skip
         download_csv(chosen, "chosen_settings")
     experiments.show_about(found)
 
