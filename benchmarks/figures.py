@@ -25,11 +25,12 @@ SIZE = {"width": 1000, "height": 520}
 
 
 def figures() -> Iterator[tuple[str, go.Figure]]:
-    """Name and chart of every recorded evaluation and noise sweep."""
+    """Name and chart of every recorded evaluation of several ranks, and of every noise sweep."""
     for path in sorted(RESULTS.glob("*_evaluation.json")):
         found = Experiment.from_json(path.read_text())
-        metric = str(found.about["metric_title"])
-        yield path.stem, robustness.rank_lines(found.tables["summary"], metric, "components")
+        metric, summary = str(found.about["metric_title"]), found.tables["summary"]
+        if summary.loc[summary["rank"] > 0, "rank"].nunique() > 1:
+            yield path.stem, robustness.rank_lines(summary, metric, "components")
     for path in sorted(RESULTS.glob("*_noise.json")):
         found = Experiment.from_json(path.read_text())
         metric = str(found.about["metric_title"])
