@@ -38,7 +38,7 @@ from swiftcore.tensor import SparseTensor
 PROJECTION_STEPS = 50  # memberships are then within half a percent of their limit
 LEAST_WEIGHT = 0.1  # of a feature that says nothing about the labels
 MOST_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
-MOST_CELLS_QUICK = 2e6
+MOST_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
 PAPER_GRID = tuple(
     {"marginal_weight": weight, "sharpness": sharpness}
     for weight, sharpness in product((0.1, 1.0, 10.0), (10.0, 20.0, 50.0, 100.0, 1000.0))
@@ -51,12 +51,10 @@ BLUNT_GRID = tuple(
 
 
 def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> Embedded:
-    """SWIFT on the training rows; all rows are then projected in one and the same way.
+    """SWIFT on the training rows; all rows are then projected alike, each by itself.
 
     Besides the arguments of :class:`Swift` a setting may hold
 
-    projection : {"alone", "together"}
-        Every row by itself, or the rows of a part coupled by their row cost, as in the paper.
     equal_rows : bool
         Give every row the same mass, so that long documents do not outweigh short ones.
     rarity_weighting : bool
@@ -65,7 +63,6 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
         Weigh features by how much they say about the training rows' labels, to this power.
     """
     options = dict(setting)
-    together = options.pop("projection", "alone") == "together"
     tensors = _weighted(
         prepared, options.pop("rarity_weighting", False), options.pop("label_weighting", 0.0)
     )
@@ -74,19 +71,11 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
         tensors = {part: _equal_rows(tensor, usual) for part, tensor in tensors.items()}
     model = Swift(rank, random_state=seed, n_jobs=1, **options)
     model.fit(tensors["train"], prepared.costs)
-    converged = model.outcome_ is FitOutcome.CONVERGED
-    memberships = {}
-    for part in PARTS:
-        if not together:
-            steps = PROJECTION_STEPS
-            memberships[part] = model.transform(
-                tensors[part], independent=True, max_iterations=steps
-            )
-        elif part == "train":
-            memberships[part] = model.memberships_
-        else:
-            memberships[part] = model.transform(tensors[part], prepared.row_cost(part))
-    return Embedded(memberships, model.factors_, converged)
+    memberships = {
+        part: model.transform(tensors[part], independent=True, max_iterations=PROJECTION_STEPS)
+        for part in PARTS
+    }
+    return Embedded(memberships, model.factors_, model.outcome_ is FitOutcome.CONVERGED)
 
 
 def _equal_rows(tensor: SparseTensor, mass: float) -> SparseTensor:
