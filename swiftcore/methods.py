@@ -224,17 +224,20 @@ def usual_methods(dataset: Dataset, features: int = 0, *, quick: bool = False) -
     """The methods of the paper's tables that a data set of this size allows.
 
     The direct form is left out (it is there for its slowness), and so are the two
-    factorizations that look at every cell when there are too many of them.
+    factorizations that look at every cell when there are too many of them. A quick look
+    at as many data leaves out SWIFT's second grid, the one that sees labels, as well.
 
     Parameters
     ----------
     features : int
         To how many features per mode the data will be cut; 0: not at all.
     quick : bool
-        Leave those two out sooner.
+        Leave these out sooner.
     """
     rows, *sizes = (float(size) for size in dataset.tensor.shape)
     cells = rows * np.prod([min(size, features or size) for size in sizes])
     most = MOST_CELLS_QUICK if quick else MOST_CELLS
-    heavy = {"cp_continuous", "cp_binary"} if cells > most else set()
-    return tuple(key for key in METHODS if key not in heavy | {"direct_wasserstein"})
+    left_out = {"direct_wasserstein"}
+    if cells > most:
+        left_out |= {"cp_continuous", "cp_binary"} | ({"supervised_swift"} if quick else set())
+    return tuple(key for key in METHODS if key not in left_out)

@@ -110,7 +110,13 @@ def _stacked(
     return np.cumsum([0, *sizes[:-1]]), np.concatenate(factors)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+# Sums over components may be taken in any order, so that they become vector loops.
+_COMPILED: dict[str, Any] = {
+    "nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"},
+}  # fmt: skip
+
+
+@njit(**_COMPILED)  # type: ignore[untyped-decorator]
 def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power: int,
             offset: float, out: Any) -> None:  # fmt: skip
     rank = stacked.shape[1]
@@ -119,28 +125,35 @@ def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power:
         product[:] = 1.0
         for other in range(places.shape[1]):
             if other != mode:
-                row = tops[other] + places[entry, other]
+                factor = stacked[tops[other] + places[entry, other]]
                 for r in range(rank):
-                    product[r] *= stacked[row, r]
+                    product[r] *= factor[r]
         model = 1.0
         if power > 0:
-            model = offset
+            own, model = stacked[tops[mode] + places[entry, mode]], offset
             for r in range(rank):
-                model += product[r] * stacked[tops[mode] + places[entry, mode], r]
+                model += product[r] * own[r]
         if model > 0.0:
+            line, value = out[places[entry, mode]], values[entry]
+            for r in range(rank):  # 1 / model may be infinite
+                product[r] = value * (product[r] / model)
             for r in range(rank):
-                part = values[entry] * (product[r] / model)  # 1 / model may be infinite
-                out[places[entry, mode], r] += part / model if power == 2 else part
+                line[r] += product[r] / model if power == 2 else product[r]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(**_COMPILED)  # type: ignore[untyped-decorator]
 def _model_at(places: Any, tops: Any, stacked: Any, out: Any) -> None:
-    rank = stacked.shape[1]
+    rank, last = stacked.shape[1], places.shape[1] - 1
+    product = np.empty(rank)
     for entry in range(len(out)):
-        total = 0.0
+        factor = stacked[tops[0] + places[entry, 0]]
         for r in range(rank):
-            product = 1.0
-            for mode in range(places.shape[1]):
-                product *= stacked[tops[mode] + places[entry, mode], r]
-            total += product
+            product[r] = factor[r]
+        for mode in range(1, last):
+            factor = stacked[tops[mode] + places[entry, mode]]
+            for r in range(rank):
+                product[r] *= factor[r]
+        factor, total = stacked[tops[last] + places[entry, last]], 0.0
+        for r in range(rank):
+            total += product[r] * factor[r]
         out[entry] = total

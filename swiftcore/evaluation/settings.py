@@ -55,11 +55,12 @@ class ExperimentSettings:
     def __post_init__(self) -> None:
         for name in ("methods", "ranks", "levels", "recipes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        problems = [
-            Problem("method-unknown", "There is no such method", "methods", repr(key),
-                    f"Choose from {', '.join(METHOD_TITLES)}.")
-            for key in self.methods if key not in METHOD_TITLES
-        ]  # fmt: skip
+        problems = []
+        if unknown := [repr(key) for key in self.methods if key not in METHOD_TITLES]:
+            problems.append(
+                Problem("method-unknown", "There is no such method", "methods",
+                        ", ".join(unknown), f"Choose from {', '.join(METHOD_TITLES)}.")
+            )  # fmt: skip
         if not self.ranks or any(rank < 1 for rank in self.ranks):
             problems.append(
                 Problem("ranks", "Every rank is a whole number of 1 or more", "ranks",

@@ -82,5 +82,7 @@ def test_mistakes_are_answered_in_words(tmp_path: Path, capsys: pytest.CaptureFi
     path.write_text("patient,diagnosis,medication\n1,a,x\n2,b,y\n")
     assert main(["evaluate", str(path), "--quick", "--out", str(tmp_path / "out")]) == 2
     assert "no-outcome" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["evaluate", str(path), "--methods", "magic", "--out", "x"])
+    wrong = ["evaluate", str(path), "--methods", "magic", "swift", "hocus", "--ranks", "0"]
+    assert main([*wrong, "--out", "x"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "found 'magic', 'hocus'. Choose from swift," in told and "Every rank is" in told

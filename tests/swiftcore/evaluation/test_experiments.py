@@ -191,4 +191,7 @@ def test_usual_methods_leave_out_what_would_take_hours(patients: Dataset) -> Non
     assert "cp_binary" in usual_methods(wide, features=50)
     between = 1 + round(MOST_CELLS_QUICK / wide.tensor.shape[0]) ** 0.5
     assert "cp_binary" in usual_methods(wide, features=int(between))
-    assert "cp_binary" not in usual_methods(wide, features=int(between), quick=True)
+    slow = {"cp_binary", "cp_continuous", "supervised_swift"}
+    assert not slow & set(usual_methods(wide, features=int(between), quick=True))
+    assert slow <= set(usual_methods(patients, quick=True))
+    assert "supervised_swift" in usual_methods(wide)
