@@ -1,7 +1,7 @@
 """What SWIFT finds in public data: its phenotypes, which come back, and what they predict.
 
     python -m benchmarks.phenotypes bbc_fresh --rank 10
-    python -m benchmarks.phenotypes eicu --rank 20
+    python -m benchmarks.phenotypes eicu --rank 10
 
 One fit on all rows (of ``bbc_fresh`` the first draw), with SWIFT's usual settings; five more
 with other seeds and five without a fifth of the rows say which phenotypes come back; a lasso

@@ -7,7 +7,7 @@ from dashboard.runs.cards import DatasetCard, RunCard, RunState
 
 
 def settle() -> list[str]:
-    """Put the chain on things that exist; sentences for what the link named and is not there."""
+    """Put the chain on things that exist; sentences for what is not there or not whole."""
     notices: list[str] = []
     cards = {card.id: card for card in cache.store().datasets()}
     fits = [run for run in cache.store().runs(kind="fit") if run.state is RunState.DONE]
@@ -32,7 +32,11 @@ def settle() -> list[str]:
         state.keep("dead_links", notices)
     card = cards.get(state.current_dataset())
     state.keep("synthetic", bool(card and card.synthetic))
-    return list(state.recall("dead_links", []))
+    shown = list(state.recall("dead_links", []))
+    if card and card.damaged:
+        shown.append("The files of this data set were changed after they were written. Load the "
+                     "data again on the page Data, or choose another set.")  # fmt: skip
+    return shown
 
 
 def finished_fits() -> list[RunCard]:

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import words
+from dashboard.disclosure import DEFAULT_LIMIT
 
 IN_URL = {"dataset": "data", "run": "run", "phenotype": "p"}
 SMALL_CELLS = {11: "Fewer than 11", 5: "Fewer than 5", 0: "Show every count"}
@@ -110,9 +111,9 @@ def synthetic() -> bool:
 
 def small_cells() -> int:
     """Counts below this are hidden; 0 shows all, which only synthetic data may."""
-    default = 0 if synthetic() else 11
+    default = 0 if synthetic() else DEFAULT_LIMIT
     limit = int(recall("small_cells", default))
-    return limit if limit or synthetic() else 11
+    return limit if limit or synthetic() else DEFAULT_LIMIT
 
 
 def mirror(name: str, value: Any, changed: Callable[[Any], None] | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from dashboard.words import capital
+from swiftcore.evaluation.matching import FOUND_FROM
 from swiftcore.method_names import METHOD_TITLES
 
 RECIPE_TITLES = {
@@ -15,7 +16,7 @@ RECIPE_TITLES = {
     "one-minus-identity": "no similarity (1 - I)",
     "random": "random similarity",
 }
-FOUND_FROM = 0.8
+SAME = 5e-4  # a difference that would be written as 0.000
 
 
 def title(method: str) -> str:
@@ -108,7 +109,8 @@ def noise(scores: pd.DataFrame, metric: str) -> str:
     if others.empty:
         return f"{text}."
     best = str(others.idxmax())
-    where = "above" if last > others[best] else "below"
+    gap = last - others[best]
+    where = "as good as" if abs(gap) < SAME else "above" if gap > 0 else "below"
     return f"{text}; that is {where} the best of the others, {title(best)} ({others[best]:.3f})."
 
 
@@ -152,6 +154,8 @@ def ranks(table: pd.DataFrame, metric: str) -> str:
     best = table.loc[table["mean"].idxmax()]
     text = f"{capital(metric)} is best with {int(best['rank'])} phenotypes ({best['mean']:.3f})"
     enough = table[table["mean"] >= best["mean"] - best["sd"]]["rank"].min()
+    if best["rank"] == table["rank"].min():
+        return f"{text}, the smallest number tried."
     if enough == best["rank"]:
         return f"{text}; fewer are more than one standard deviation worse."
     return f"{text}; {int(enough)} are within one standard deviation of it and easier to read."
@@ -165,9 +169,13 @@ def ablation(scores: pd.DataFrame, metric: str) -> str:
     parts = []
     for recipe in folds.columns.drop("cosine"):
         gain = (folds["cosine"] - folds[recipe]).dropna()
+        than = f"with {RECIPE_TITLES.get(recipe, recipe)}"
+        if abs(gain.mean()) < SAME:
+            parts.append(f"the same as {than}")
+            continue
         word = "better" if gain.mean() > 0 else "worse"
-        agree = int((gain > 0).sum() if gain.mean() > 0 else (gain < 0).sum())
-        parts.append(f"{abs(gain.mean()):.3f} {word} than with {RECIPE_TITLES.get(recipe, recipe)} "
+        agree = int((gain * gain.mean() > 0).sum())
+        parts.append(f"{abs(gain.mean()):.3f} {word} than {than} "
                      f"({agree} of {len(gain)} folds agree)")  # fmt: skip
     return f"With cosine costs {metric} is {listed(parts)}."
 

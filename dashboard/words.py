@@ -19,16 +19,8 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 _PAIRS: dict[str, tuple[str, str]] = {
     "rank": ("Number of phenotypes", "Rank R"),
     "weight": ("Strength", "Factor weight"),
-    "weight_help": (
-        "How much of the phenotype this feature makes up.",
-        "Column-normalised factor entry: the feature's share of the component's mass.",
-    ),
     "lift": ("How special to it", "Lift"),
     "share": ("Share of the data", "Share of mass"),
-    "share_help": (
-        "How much of everything recorded this phenotype explains.",
-        "Mass of the component divided by the mass of the model.",
-    ),
     "link": ("Link to the outcome", "Lasso coefficient"),
     "towards": ("towards", "+"),
     "away": ("away", "-"),
@@ -37,10 +29,6 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "objective": ("Fit error", "Objective"),
     "noise": ("Share of false entries", "Noise level p"),
     "stability": ("Found again", "Stability"),
-    "stability_help": (
-        "In how many repeated runs the same phenotype came up again.",
-        "Share of refits (seeds and folds) with a matched component above the cosine threshold.",
-    ),
     "membership": ("Strength in this row", "Membership"),
     "similarity": ("Alikeness", "Cosine"),
     "relevance": ("Which features come first", "Relevance weight (lambda)"),

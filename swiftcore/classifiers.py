@@ -87,7 +87,7 @@ CLASSIFIER_GRIDS: dict[str, list[Setting]] = {
 }
 
 
-def make_classifier(key: str, setting: Mapping[str, Any], seed: int) -> Any:
+def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int) -> Any:
     """An unfitted scikit-learn classifier with ``predict_proba``, for sparse rows.
 
     Parameters
@@ -97,6 +97,8 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int) -> Any:
     setting : dict
         One entry of its grid.
     seed : int
+    n_rows : int
+        It will be fitted on; k-NN asks no more neighbours than that.
 
     Notes
     -----
@@ -110,6 +112,8 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int) -> Any:
             Problem("classifier-unknown", "There is no such classifier", "method", repr(key),
                     f"Choose one of {', '.join(CLASSIFIER_GRIDS)}.")
         )  # fmt: skip
+    if "n_neighbors" in setting:
+        setting = {**setting, "n_neighbors": min(setting["n_neighbors"], n_rows)}
     made = {"lasso": _lasso, "forest": _forest, "mlp": _mlp, "knn": _knn}[name](setting, seed)
     return make_pipeline(FunctionTransformer(np.log1p, accept_sparse=True), MaxAbsScaler(), made)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from swiftcore.cost import build_costs
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.summary import telling_features
 from swiftcore.errors import InvalidSettings, Problem
@@ -35,18 +35,21 @@ from swiftcore.evaluation.preparation import choose_features
 from swiftcore.evaluation.scores import METRIC_TITLES, metric_name
 from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.evaluation.stability import (
-    N_SEEDS,
     Refit,
     follow_phenotypes,
     summarise_matches,
 )
-from swiftcore.factorization import Swift
-from swiftcore.methods import METHODS, usual_methods
+from swiftcore.fits import fit_baseline, fit_swift
+from swiftcore.methods import COST_METHODS, FACTORIZERS, METHODS, usual_methods
 
 __all__ = ["ExperimentSettings", "Stopped", "cross_validate", "fit_swift", "link_outcome",
            "run_experiment", "sweep_noise"]  # fmt: skip
 
 Tables = dict[str, pd.DataFrame]
+COMPARED_BY_ENTRIES = (
+    "Where entries may be false, documents are compared by their entries, not by all their words; "
+    "what survives at 0 % shows what that alone changes."
+)
 
 
 def run_experiment(
@@ -77,6 +80,7 @@ def run_experiment(
                     f"Choose one of {', '.join(_EXPERIMENTS)}.")
         )  # fmt: skip
     chosen = settings or ExperimentSettings()
+    chosen = replace(chosen, methods=chosen.methods or _usual(kind, dataset, chosen))
     began = time.perf_counter()
     tables, more = _EXPERIMENTS[kind](dataset, chosen, parts, progress)
     about = _about(dataset, chosen) | more | {"seconds": time.perf_counter() - began}
@@ -106,39 +110,29 @@ def link_outcome(
     return outcome_links.link_outcome(memberships, read_labels(dataset), seed)
 
 
-def fit_swift(
-    dataset: Dataset, seed: int, rank: int, fit: Mapping[str, Any], n_jobs: int | None = None
-) -> list[NDArray[np.float64]]:
-    """Factors of SWIFT on all rows of a data set, with the settings of a fit."""
-    options = {name: value for name, value in fit.items() if name in _MODEL_SETTINGS}
-    model = Swift(rank, random_state=seed, n_jobs=n_jobs, **options)
-    still = fit.get("row_cost", "as costs") == "none"
-    costs: list[Any] = list(build_costs(
-        dataset.tensor.select(0, [0]) if still else dataset.tensor,
-        fit.get("costs", "cosine"), reference=dataset.tensor, seed=seed,
-        word_counts=None if still else dataset.word_counts,
-    ))  # fmt: skip
-    model.fit(dataset.tensor, [None, *costs[1:]] if still else costs)
-    return model.factors_
-
-
-_MODEL_SETTINGS = {"sharpness", "marginal_weight", "max_iterations", "tolerance", "start",
-                   "n_restarts", "dtype", "momentum"}  # fmt: skip
-
-
 def _evaluation(
     dataset: Dataset,
     settings: ExperimentSettings,
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    methods = [METHODS[key] for key in _asked(dataset, settings)]
+    methods = [METHODS[key] for key in settings.methods]
     labels, chosen = score_methods(dataset, methods, settings, parts=parts, progress=progress)
     return evaluation_tables(labels, chosen, settings.folds), _about_labels(dataset, labels)
 
 
-def _asked(dataset: Dataset, settings: ExperimentSettings) -> tuple[str, ...]:
-    return settings.methods or usual_methods(dataset, settings.features, quick=settings.quick)
+def _usual(kind: str, dataset: Dataset, settings: ExperimentSettings) -> tuple[str, ...]:
+    if kind in ("ablation", "stability"):
+        return ("swift",)
+    return usual_methods(dataset, settings.features, quick=settings.quick)
+
+
+def _refuse_methods(asked: Sequence[str], possible: Sequence[str], why: str) -> None:
+    if wrong := [repr(key) for key in asked if key not in possible]:
+        raise InvalidSettings(
+            Problem("method-unfit", why, "methods", ", ".join(wrong),
+                    f"Choose from {', '.join(possible)}.")
+        )  # fmt: skip
 
 
 def _noise(
@@ -152,21 +146,28 @@ def _noise(
         Refit("noise", draw, settings.seed, level=level)
         for level in levels for draw in range(settings.draws)
     ]  # fmt: skip
-    survival = _followed(dataset, settings, refits, parts, progress)
-    tables = {"survival": survival[["phenotype", "level", "draw", "cosine"]]}
+    notes = []
+    if dataset.word_counts is not None:
+        refits.insert(0, Refit("noise", 0, settings.seed))
+        notes.append(COMPARED_BY_ENTRIES)
+    survival = pd.concat(
+        [_followed(dataset, settings, "swift", rank, refits, parts, progress).assign(rank=rank)
+         for rank in settings.ranks], ignore_index=True,
+    )  # fmt: skip
+    tables = {"survival": survival[["rank", "phenotype", "level", "draw", "cosine"]]}
     if dataset.outcome is None:
-        return tables, {"found_from": FOUND_FROM}
-    keys = _asked(dataset, settings)
+        return tables, {"found_from": FOUND_FROM, "notes": notes}
     variants = [{"level": 0.0, "draw": 0}] + [
         {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
     ]
     labels, chosen = score_methods(
-        dataset, [METHODS[key] for key in keys], settings,
+        dataset, [METHODS[key] for key in settings.methods], settings,
         parts=parts, progress=progress, variants=variants,
     )  # fmt: skip
     tables["scores"] = score_table(chosen, "method", "kind", "rank", "level", "draw", "repeat",
                                    "fold", "score")  # fmt: skip
-    return tables, _about_labels(dataset, labels) | {"found_from": FOUND_FROM}
+    about = _about_labels(dataset, labels)
+    return tables, about | {"found_from": FOUND_FROM, "notes": [*about["notes"], *notes]}
 
 
 def _ablation(
@@ -175,11 +176,15 @@ def _ablation(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
+    _refuse_methods(settings.methods, COST_METHODS, "A method uses no cost matrices")
     labels, chosen = score_methods(
-        dataset, [METHODS["swift"]], settings, parts=parts, progress=progress,
+        dataset, [METHODS[key] for key in settings.methods], settings,
+        parts=parts, progress=progress,
         variants=[{"recipe": recipe} for recipe in settings.recipes],
     )  # fmt: skip
-    scores = score_table(chosen, "recipe", "rank", "repeat", "fold", "score", "validation")
+    scores = score_table(
+        chosen, "method", "recipe", "rank", "repeat", "fold", "score", "validation"
+    )
     return {"scores": scores}, _about_labels(dataset, labels)
 
 
@@ -189,33 +194,47 @@ def _stability(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    refits = [Refit("seed", run, settings.seed + 1 + run) for run in range(N_SEEDS)] + [
+    unlabelled = ("swift", *FACTORIZERS)
+    _refuse_methods(settings.methods, unlabelled, "A method needs labels, or has no phenotypes")
+    refits = [Refit("seed", run, settings.seed + 1 + run) for run in range(settings.seeds)] + [
         Refit("fold", run, settings.seed, without=run, n_parts=settings.folds)
         for run in range(settings.folds)
     ]
-    matches = _followed(dataset, settings, refits, parts, progress)
+    matches, summaries = [], []
+    for method, rank in product(settings.methods, settings.ranks):
+        found = _followed(dataset, settings, method, rank, refits, parts, progress)
+        matches.append(found.assign(method=method, rank=rank))
+        summaries.append(summarise_matches(found).assign(method=method, rank=rank))
     tables = {
-        "matches": matches[["phenotype", "against", "run", "cosine"]],
-        "summary": summarise_matches(matches),
+        "matches": pd.concat(matches, ignore_index=True)[
+            ["method", "rank", "phenotype", "against", "run", "cosine"]
+        ],
+        "summary": pd.concat(summaries, ignore_index=True),
     }
-    return tables, {"found_from": FOUND_FROM, "rank": settings.ranks[0]}
+    return tables, {"found_from": FOUND_FROM}
 
 
 def _followed(
     dataset: Dataset,
     settings: ExperimentSettings,
+    method: str,
+    rank: int,
     refits: list[Refit],
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> pd.DataFrame:
-    rank = settings.ranks[0]
     # No row is tested here, so all of them choose the features.
     everyone = np.arange(dataset.tensor.shape[0])
     chosen = choose_features(dataset, everyone, settings.features)
     dataset = replace(dataset, tensor=chosen)
-    name = json.dumps({"rank": rank, **settings.fit}, sort_keys=True, default=str)
-    inside = 1 if settings.jobs != 1 else None
-    fit = partial(fit_swift, rank=rank, fit=dict(settings.fit), n_jobs=inside)
+    if method == "swift":
+        named: dict[str, Any] = {"rank": rank, **settings.fit}
+        inside = 1 if settings.jobs != 1 else None
+        fit = partial(fit_swift, rank=rank, fit=dict(settings.fit), n_jobs=inside)
+    else:
+        named = {"rank": rank, "method": method}
+        fit = partial(fit_baseline, rank=rank, method=method)
+    name = json.dumps(named, sort_keys=True, default=str)
     return follow_phenotypes(dataset, fit, name, refits, settings.seed, parts=parts,
                              jobs=settings.jobs, progress=progress)  # fmt: skip
 
@@ -236,6 +255,12 @@ def _about(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]:
 def _about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
     name = metric_name(len(labels.classes))
     notes = [str(one) for one in telling_features(dataset.tensor, dataset.outcome)]
+    words = dataset.tensor.shape[-1]
+    if dataset.word_counts is not None and words < len(dataset.words):
+        notes.append(f"The {words} words were chosen from all documents, those of the test "
+                     "folds too (not by their category). To choose them from "
+                     "training documents alone, build the data with all words and set the "
+                     "number of features.")  # fmt: skip
     missing = int((labels.codes < 0).sum())
     if missing:
         notes.append(f"{missing} rows have no outcome and were left out.")

@@ -27,3 +27,14 @@ METHOD_KINDS = {
     key: "classifier" if key.endswith(("_indicators", "_unfolded")) else "factorization"
     for key in METHOD_TITLES
 }
+_GRID_SIZES = {  # quick, thorough; all others have one setting
+    "swift": (4, 22), "supervised_swift": (2, 8), "supervised_cp": (4, 9), "similarity_cp": (2, 4),
+    "cp_continuous": (1, 3), "direct_wasserstein": (1, 2), "lasso": (3, 6), "forest": (1, 3),
+    "mlp": (1, 3), "knn": (2, 4),
+}  # fmt: skip
+
+
+def grid_size(key: str, quick: bool) -> int:
+    """How many settings of a method are tried in each fold."""
+    name = key.rsplit("_", 1)[0] if METHOD_KINDS.get(key) == "classifier" else key
+    return _GRID_SIZES.get(name, (1, 1))[0 if quick else 1]

@@ -159,13 +159,16 @@ def _classify_with(key: str) -> Any:
     def classify(
         prepared: Prepared, setting: Setting, seed: int
     ) -> Mapping[str, NDArray[np.float64]]:
-        train = prepared.tensors["train"]
-        as_rows = indicators if key.endswith("_indicators") else RowUnfolding.of(train)
-        model = make_classifier(key, setting, seed).fit(as_rows(train), prepared.codes["train"])
-        return {
-            part: class_probabilities(model, as_rows(prepared.tensors[part]), len(prepared.classes))
-            for part in PARTS[1:]
-        }
+        found: dict[str, NDArray[np.float64]] = {}
+        for fitted, asked in (("train", ("validation",)), ("known", ("known", "test"))):
+            rows = prepared.tensors[fitted]
+            as_rows = indicators if key.endswith("_indicators") else RowUnfolding.of(rows)
+            model = make_classifier(key, setting, seed, rows.shape[0])
+            model.fit(as_rows(rows), prepared.codes[fitted])
+            for part in asked:
+                given = as_rows(prepared.tensors[part])
+                found[part] = class_probabilities(model, given, len(prepared.classes))
+        return found
 
     return classify
 
@@ -189,6 +192,12 @@ _QUICK_SUPERVISED = (
     {"sharpness": 10.0, "label_weighting": 2.0, "equal_rows": False},
     {"sharpness": 2.0, "label_weighting": 1.0, "equal_rows": True},
 )
+# Fits that need no labels, for a look at phenotypes without an outcome.
+FACTORIZERS: dict[str, type[Factorizer]] = {
+    "cp_als": CpAls, "cp_nmu": CpNmu, "similarity_cp": SimilarityCp,
+    "cp_continuous": CpContinuous, "cp_binary": CpBinary, "cp_apr": CpApr,
+}  # fmt: skip
+COST_METHODS = ("swift", "supervised_swift", "supervised_cp", "similarity_cp", "direct_wasserstein")
 _FACTORIZATIONS: tuple[tuple[str, Any, tuple[Setting, ...], tuple[Setting, ...]], ...] = (
     ("swift", embed_swift, _SWIFT, _QUICK_SWIFT),
     ("supervised_swift", embed_swift, _SUPERVISED, _QUICK_SUPERVISED),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts import prediction, robustness
@@ -46,15 +47,25 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
     if experiment.kind == "evaluation":
         return _evaluation(experiment, metric)
     if experiment.kind == "noise" and "scores" in tables:
-        found["Score against noise"] = robustness.noise_lines(tables["scores"], metric, "noise")
+        for rank, scores in tables["scores"].groupby("rank"):
+            if rank:  # classifiers have none and stand beside every rank
+                beside = pd.concat([scores, tables["scores"].query("rank == 0")])
+                found[f"Score against noise, {rank} components"] = robustness.noise_lines(
+                    beside, metric, "noise"
+                )
     if experiment.kind == "noise":
-        found["Phenotypes found again"] = robustness.survival_heatmap(
-            tables["survival"], {}, "noise"
-        )
+        for rank, table in tables["survival"].groupby("rank"):
+            found[f"Phenotypes found again, {rank} components"] = robustness.survival_heatmap(
+                table, {}, "noise"
+            )
     if experiment.kind == "ablation":
-        found["Cost matrices"] = robustness.recipe_dots(tables["scores"], metric)
+        for method, table in tables["scores"].groupby("method"):
+            caption = f"Cost matrices, {METHOD_TITLES[str(method)]}"
+            found[caption] = robustness.recipe_dots(table, metric)
     if experiment.kind == "stability":
-        found["Phenotypes found again"] = robustness.stability_dots(tables["summary"], {})
+        for (method, rank), table in tables["summary"].groupby(["method", "rank"], sort=False):
+            caption = f"Phenotypes found again, {METHOD_TITLES[str(method)]}, {rank} components"
+            found[caption] = robustness.stability_dots(table, {})
     return found
 
 

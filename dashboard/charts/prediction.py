@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts import style
+from dashboard.disclosure import HIDDEN, hide_table
 from dashboard.verdicts import title
 
 
@@ -107,20 +108,26 @@ def precision_recall(curves: pd.DataFrame, chance: float) -> go.Figure:
     return figure
 
 
-def confusion(table: pd.DataFrame, classes: Sequence[str]) -> go.Figure:
-    """Which class was taken for which: rows are the truth, each adds up to 100 %."""
+def confusion(table: pd.DataFrame, classes: Sequence[str], limit: int = 0) -> go.Figure:
+    """Which class was taken for which: rows are the truth, each adds up to 100 %.
+
+    A share from which a count below the limit would follow is left blank.
+    """
     counts = confusion_counts(table, classes)
+    told = hide_table(counts, limit).map(lambda text: text[0].isdigit()).to_numpy(bool)
     shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0).to_numpy()
+    shares = np.where(told[:-1, :-1] & told[:-1, -1:], shares, np.nan)
+    texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares]
     places = np.arange(len(classes))
     hints = [
-        [f"truth {style.hover(truth)}<br>predicted {style.hover(guess)}<br>{share:.0%}"
-         for guess, share in zip(classes, row, strict=True)]
-        for truth, row in zip(classes, shares, strict=True)
+        [f"truth {style.hover(truth)}<br>predicted {style.hover(guess)}<br>{text or HIDDEN}"
+         for guess, text in zip(classes, row, strict=True)]
+        for truth, row in zip(classes, texts, strict=True)
     ]  # fmt: skip
     figure = go.Figure(
         go.Heatmap(
             z=shares, x=places, y=places, zmin=0, zmax=1, colorscale=style.HEAT,
-            texttemplate="%{z:.0%}", colorbar={"title": "share", "tickformat": ".0%"},
+            text=texts, texttemplate="%{text}", colorbar={"title": "share", "tickformat": ".0%"},
             hovertext=hints, hovertemplate="%{hovertext}<extra></extra>", xgap=1, ygap=1,
         )
     )  # fmt: skip
@@ -134,4 +141,5 @@ def confusion(table: pd.DataFrame, classes: Sequence[str]) -> go.Figure:
 def confusion_counts(table: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
     """Counts with the truth in rows and the prediction in columns, in the order of classes."""
     counts = table.pivot_table(index="truth", columns="predicted", values="count", aggfunc="sum")
-    return counts.reindex(index=list(classes), columns=list(classes)).fillna(0.0)
+    counts = counts.reindex(index=list(classes), columns=list(classes))
+    return counts.fillna(0).astype(int).rename_axis(None, axis=1)

@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 # Okabe-Ito, told apart by all common kinds of colour vision. Roles are fixed: the first
 # feature mode (diagnoses) is vermillion, the second (medications) blue.
 VERMILLION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-ORANGE, SKY, YELLOW, BLACK, GREY = "#E69F00", "#56B4E9", "#F0E442", "#000000", "#6B7280"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#6B7280"
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY, "#8C510A", "#5E3C99")
 MODE_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE)
 TOWARDS, AWAY = VERMILLION, BLUE  # links with the outcome; the side and a word say it too
 HEAT = "Cividis"
-DIVERGING = ((0.0, BLUE), (0.5, "#F7F7F7"), (1.0, VERMILLION))
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "pentagon")
 INK, FAINT = "#1F2933", "#E5E7EB"

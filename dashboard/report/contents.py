@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dashboard import phenotype_facts
-from dashboard.disclosure import LOWEST_LIMIT, hidden
+from dashboard.disclosure import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
 from dashboard.report.sections import Section, experiment_sections
 from dashboard.runs.cards import DatasetCard, RunCard
 from dashboard.runs.results import FittedRun
@@ -122,7 +122,7 @@ def gather_report(
     *,
     reviews: Iterable[Review] = (),
     experiments: Mapping[str, Experiment] | None = None,
-    limit: int = 11,
+    limit: int = DEFAULT_LIMIT,
 ) -> Report:
     """Gather what may be shown of a fit.
 

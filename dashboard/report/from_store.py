@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dashboard.report.contents import Report, gather_report
-from dashboard.runs.request import EXPERIMENTS
+from dashboard.runs.request import EXPERIMENTS, OF_A_FIT
 from dashboard.runs.reviews import Reviews
 from dashboard.runs.store import Store
+from dashboard.sound_tables import checked
 
 
 def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Report:
@@ -16,7 +19,8 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
     store : Store
     reviews : Reviews
     run_id : str
-        Of a fit. Experiments of its data set come along; a stability study must be its own.
+        Of a fit. Experiments of its data set come along; phenotypes are followed only where
+        they are its own.
     limit : int
         The smallest count that may be shown; below 5 only for synthetic data.
 
@@ -28,9 +32,13 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
     run, fit = store.run(run_id), store.fit(run_id)
     experiments = {}
     for kind in EXPERIMENTS:
-        newest = store.latest(run.dataset, kind, run_id if kind == "stability" else "")
+        newest = store.latest(run.dataset, kind, run_id if kind in OF_A_FIT else "")
         if newest is not None:
-            experiments[kind] = store.experiment(newest.id)
+            experiments[kind] = checked(store.experiment(newest.id))
+    if "noise" not in experiments and (newest := store.latest(run.dataset, "noise")) is not None:
+        found = checked(store.experiment(newest.id))
+        if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
+            experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
     return gather_report(
         run, store.card(run.dataset), fit, store.dataset(run.dataset).tensor,
         reviews=reviews.latest(run_id), experiments=experiments, limit=limit,

@@ -155,15 +155,17 @@ def _best_rank(summary: pd.DataFrame) -> int:
 
 def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
-    scores = found.tables["scores"]
-    means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
-    means = means.sort_values(means.columns[-1], ascending=False)
-    columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
-    rows = [(verdicts.title(str(name)), *values) for name, values in
-            zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
-    tables = [_table("noise", f"Mean {metric} by share of false entries", columns, rows)]
+    tables, sentence = [], ""
+    if "scores" in found.tables:  # not without an outcome
+        scores = found.tables["scores"]
+        means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
+        means = means.sort_values(means.columns[-1], ascending=False)
+        columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
+        rows = [(verdicts.title(str(name)), *values) for name, values in
+                zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
+        tables.append(_table("noise", f"Mean {metric} by share of false entries", columns, rows))
+        sentence = verdicts.noise(scores, metric)
     survival = found.tables.get("survival")
-    sentence = verdicts.noise(scores, metric)
     if survival is not None and len(survival):
         likeness = survival.pivot_table(index="phenotype", columns="level", values="cosine")
         columns = {"Id": "text", "Phenotype": "text",
@@ -171,7 +173,7 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
         rows = [(str(name), names.get(str(name), ""), *values) for name, values in
                 zip(likeness.index, likeness.to_numpy().tolist(), strict=True)]  # fmt: skip
         tables.append(_table("survival", "Likeness to the clean phenotype (cosine)", columns, rows))
-        sentence = f"{sentence} {verdicts.survival(survival)}"
+        sentence = f"{sentence} {verdicts.survival(survival)}".lstrip()
     return Section("With false entries", sentence, tuple(tables), _notes(found))
 
 

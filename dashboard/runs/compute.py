@@ -18,7 +18,7 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from dashboard.runs.follower import Cancelled, Follower
-from dashboard.runs.request import EXPERIMENTS, Request
+from dashboard.runs.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.runs.results import PROJECTION_FORMAT
 from dashboard.runs.sealed_folder import remove, temporary_path
 from dashboard.runs.store import Store
@@ -87,6 +87,8 @@ def compute_experiment(
         settings["seed"] = fit.pop("seed")
         settings["ranks"] = [fit.pop("rank")]
         settings["fit"] = fit
+    if request.kind in OF_A_FIT:  # a page shows one number of phenotypes
+        settings["ranks"] = settings["ranks"][:1]
     jobs = os.cpu_count() or 1
     chosen = ExperimentSettings(**settings, jobs=jobs)
     follower.phase("Computing the first part")

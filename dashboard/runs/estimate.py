@@ -15,7 +15,7 @@ from typing import Any
 from dashboard.runs.cards import DatasetCard
 from dashboard.runs.request import Request
 from dashboard.runs.store import Store
-from swiftcore.method_names import METHOD_KINDS
+from swiftcore.method_names import METHOD_KINDS, grid_size
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
@@ -24,7 +24,6 @@ START_ITERATIONS = 8.0  # what finding a start costs, in iterations
 SLOW = {"float32": 1.0, "float64": 2.0}
 RANGE = (0.5, 2.5)  # of the estimate, within which the true time is to be expected
 BASE_BYTES = 350e6  # a worker before it has any data
-GRID = {True: 2, False: 19}  # settings tried for SWIFT in each fold: quick, thorough
 CLASSIFIER = 0.3  # time of a classifier, in fits
 BLOCK, TILE, SHARP = 128, 512, 60.0  # as in swiftcore.transport: columns, rows, largest exponent
 
@@ -89,13 +88,14 @@ def n_fits(request: Request) -> float:
     if request.kind == "stability":
         return float(refits)
     rounds = chosen["folds"] * chosen["repeats"]
-    swift = GRID[chosen["quick"]] * len(chosen["ranks"])
+    ranks, quick = len(chosen["ranks"]), chosen["quick"]
     if request.kind == "ablation":
-        return float(rounds * swift * len(chosen["recipes"]))
-    methods = chosen["methods"] or list(METHOD_KINDS)
-    others = sum(len(chosen["ranks"]) if METHOD_KINDS.get(key) == "factorization" else CLASSIFIER
-                 for key in methods if key != "swift")  # fmt: skip
-    one = rounds * (swift * ("swift" in methods) + others)
+        return float(rounds * ranks * grid_size("swift", quick) * len(chosen["recipes"]))
+    methods = chosen["methods"] or [key for key in METHOD_KINDS if key != "direct_wasserstein"]
+    one = rounds * sum(
+        grid_size(key, quick) * (ranks if METHOD_KINDS.get(key) == "factorization" else CLASSIFIER)
+        for key in methods
+    )
     if request.kind == "evaluation":
         return float(one)
     variants = len(chosen["levels"]) * chosen["draws"]

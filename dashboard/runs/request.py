@@ -14,6 +14,7 @@ from swiftcore.evaluation.settings import PROTOCOL
 
 ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
+OF_A_FIT = ("noise", "stability")  # follow the phenotypes of one fit
 KINDS = ("fit", *EXPERIMENTS, "projection")
 
 FIT_DEFAULTS: dict[str, Any] = {

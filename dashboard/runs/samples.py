@@ -23,10 +23,13 @@ from dashboard.runs.sealed_folder import place_file
 from dashboard.runs.store import Store
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import InvalidData, Problem
+from swiftcore.method_names import METHOD_TITLES
 from swiftcore.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 RANKS = {"heart_failure": 12, "news": 10}
+SLOW = ("cp_binary", "cp_continuous", "direct_wasserstein")
+COMPARED = [key for key in METHOD_TITLES if key not in SLOW]
 NOISE_METHODS = ["swift", "cp_als", "cp_apr", "similarity_cp", "lasso_indicators"]
 EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of the largest share
     ("yes", "", 4, "Example review: these belong together."),
@@ -55,7 +58,7 @@ def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
     fit = Request("fit", dataset, {"rank": rank})
     yield "fit", fit
     ranks = [5, rank]
-    yield "evaluation", Request("evaluation", dataset, {"ranks": ranks})
+    yield "evaluation", Request("evaluation", dataset, {"ranks": ranks, "methods": COMPARED})
     yield "noise", Request("noise", dataset, {"ranks": [rank], "levels": [0.05, 0.15, 0.3],
                                               "draws": 1, "methods": NOISE_METHODS},
                            fit.key())  # fmt: skip

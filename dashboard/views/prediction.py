@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import cache, state, verdicts
 from dashboard.as_typed import clipped
 from dashboard.charts import prediction as charts
+from dashboard.disclosure import hide_table
 from dashboard.runs.cards import DatasetCard
 from dashboard.sound_tables import checked
 from dashboard.widgets import experiments
@@ -24,7 +25,7 @@ from dashboard.words import NOT_A_CAUSE, capital
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
-        "Each bar is one phenotype. To the right: patients who have it tend to have the outcome. "
+        "Each bar is one phenotype. To the right: rows that have it tend to have the outcome. "
         "To the left: they tend not to. The thin line shows how much that changes when a part of "
         "the data is left out."
     ),
@@ -102,11 +103,12 @@ def _show_comparison(card: DatasetCard) -> None:
     rank = _choose_rank(tables["summary"])
     here = {name: table[table["rank"].isin([0, rank])] for name, table in tables.items()}
     st.markdown(plain(verdicts.comparison(here["comparison"], metric)))
-    second = str(about.get("second_title") or SECOND.get(str(about.get("metric")), "Second score"))
+    second = SECOND.get(str(about.get("metric")), "Second score")
     scores = _score_table(here["summary"], metric, second)
     show_table(scores, f"Scores of {len(scores)} methods, best first")
-    st.caption(f"Mean over rows that took no part in the fit; guessing reaches "
-               f"{_chance(about):.3f}.")  # fmt: skip
+    chance = _chance(about)
+    guess = f"; guessing reaches {chance:.3f}" if chance else ""
+    st.caption(f"Mean over rows that took no part in the fit{guess}.")
     download_csv(scores, "scores")
     if len(here["comparison"]):
         st.subheader("Differences, fold by fold")
@@ -182,9 +184,9 @@ def _show_curve(
         )  # fmt: skip
         return
     classes = [str(name) for name in about.get("classes") or card.classes]
-    counts = charts.confusion_counts(one, classes)
+    counts = hide_table(charts.confusion_counts(one, classes), state.small_cells())
     show_figure(
-        charts.confusion(one, classes),
+        charts.confusion(one, classes, state.small_cells()),
         f"Confusion matrix of {verdicts.title(method)} over {len(classes)} classes.",
-        counts.astype(int).reset_index(), "confusion",
+        counts.rename_axis("Truth").reset_index(), "confusion",
     )  # fmt: skip

@@ -159,7 +159,7 @@ def _save(opened: OpenFit, chosen: str) -> None:
     try:
         kept = cache.reviews().save(review)
     except (SwiftError, OSError) as error:
-        state.keep("trouble", f"This judgement could not be saved: {error}. Try again.")
+        state.keep("trouble", f"This judgement could not be saved: {str(error).rstrip('.')}.")
         return
     state.keep("trouble", "")
     state.keep("saved", kept.saved_at)

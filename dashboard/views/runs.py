@@ -92,7 +92,7 @@ def _show_active() -> None:
 
 
 def _stop(run: str) -> None:
-    jobs.cancel(cache.store(), run)
+    guarded(lambda: jobs.cancel(cache.store(), run))
     state.keep("started", run)  # so that the page says how it ended
 
 

@@ -15,7 +15,6 @@ from swiftcore.errors import SwiftError
 if TYPE_CHECKING:
     from dashboard.report.contents import Report
 
-EXPERIMENTS = ("stability", "evaluation", "noise", "ablation")
 SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -74,16 +73,9 @@ def save_workbook(opened: OpenFit, content: bytes) -> int:
 
 def report_of(opened: OpenFit) -> Report:
     """What the files say."""
-    from dashboard.report.contents import gather_report  # plotly comes with it
+    from dashboard.report.from_store import report_of_run  # plotly comes with it
 
-    known = {kind: cache.latest_experiment(opened.card.id, kind,
-                                           opened.run if kind == "stability" else "")
-             for kind in EXPERIMENTS}  # fmt: skip
-    return gather_report(
-        cache.store().run(opened.run), opened.card, opened.fit,
-        cache.dataset(opened.card.id).tensor, reviews=opened.reviews, limit=opened.limit,
-        experiments={kind: found for kind, found in known.items() if found is not None},
-    )  # fmt: skip
+    return report_of_run(cache.store(), cache.reviews(), opened.run, opened.limit)
 
 
 def _html(opened: OpenFit) -> str:

@@ -12,8 +12,9 @@ from dashboard import cache, state
 from dashboard.open_fit import open_fit
 from dashboard.runs import jobs
 from dashboard.runs.cards import RunCard, RunState
-from dashboard.runs.request import Request
+from dashboard.runs.request import OF_A_FIT, Request
 from dashboard.sound_tables import checked
+from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
@@ -61,7 +62,7 @@ def request_for(kind: str) -> Request:
     """The usual experiment for what is looked at: its number of phenotypes, its settings."""
     store, run = cache.store(), state.current_run()
     settings = {"ranks": [store.run(run).request.settings["rank"]]} if run else {}
-    belongs = run if kind in ("noise", "stability") else ""
+    belongs = run if kind in OF_A_FIT else ""
     return Request(kind, state.current_dataset(), settings, belongs)
 
 
@@ -118,7 +119,7 @@ def watch(run_id: str, draw: Callable[[RunCard], None] | None = None) -> None:
         if draw is not None:
             draw(run)
 
-    st.fragment(look, run_every=EVERY)()
+    st.fragment(lambda: guarded(look), run_every=EVERY)()
 
 
 def show_progress(run: RunCard) -> None:

@@ -38,7 +38,10 @@ def _show_mode(opened: OpenFit, phenotype: Phenotype, axis: int, mode: str, plac
     st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
     has = cache.presence(opened.card.id, axis)
     profile = phenotype_facts.profile(phenotype, mode, opened.fit.factors[axis], has, opened.limit)
-    table = profile.table.assign(rows=[hidden(n, opened.limit) for n in profile.table["rows"]])
+    carriers = len(phenotype.rows)  # shown beside it
+    table = profile.table.assign(
+        rows=[hidden(n, opened.limit, carriers) for n in profile.table["rows"]]
+    )
     if table.empty:
         st.caption("No feature stands out.")
     else:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import streamlit as st
 
 from dashboard import cache, state
 from dashboard.runs.cards import DatasetCard, RunState
-from dashboard.runs.request import FIT_DEFAULTS, Request
+from dashboard.runs.request import FIT_DEFAULTS, OF_A_FIT, Request
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.problems import show_problems
+from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
 
@@ -142,19 +144,25 @@ def experiment_form(card: DatasetCard) -> None:
     if not card.classes:
         st.caption("These data have no outcome; experiments that predict one are not offered.")
     run = state.current_run()
-    bound = bool(run) and kind in ("noise", "stability")
-    settings: dict[str, Any] = {"quick": st.segmented_control(
-        "Effort", ["Quick", "Thorough"], default="Quick", required=True, key="experiment.effort",
-        help="Quick tries few settings of each method, Thorough those of the paper.",
-    ) != "Thorough"}  # fmt: skip
+    bound = bool(run) and kind in OF_A_FIT
+    settings: dict[str, Any] = {}
+    if kind != "stability":  # it tries one setting
+        settings["quick"] = st.segmented_control(
+            "Effort", ["Quick", "Thorough"], default="Quick", required=True,
+            key="experiment.effort",
+            help="Quick tries few settings of each method, Thorough those of the paper.",
+        ) != "Thorough"  # fmt: skip
     if bound:
         rank = cache.store().run(run).request.settings["rank"]
         st.caption(f"It follows the {rank} phenotypes of the result chosen at the left.")
         settings["ranks"] = [rank]
+    elif kind in OF_A_FIT:
+        settings["ranks"] = [int(st.number_input(state.say("rank"), 1, 999, 10,
+                                                 key="experiment.rank"))]  # fmt: skip
     else:
         settings["ranks"] = _ranks()
     with st.expander("Advanced"):
-        settings |= _more(kind, bool(card.classes))
+        settings |= _more(kind, bool(card.classes), bound)
     if not settings["ranks"]:
         st.info("Give at least one number of phenotypes, for example 5, 10, 20.")
         return
@@ -165,12 +173,15 @@ def experiment_form(card: DatasetCard) -> None:
 def _ranks() -> list[int]:
     typed = st.text_input(f"{state.say('rank')}, one or several", "10", max_chars=100,
                           key="experiment.ranks", help="For example 5, 10, 20")  # fmt: skip
-    parts = (typed or "").replace(";", ",").replace(" ", ",").split(",")
-    numbers = {int(part) for part in parts if part.isdecimal() and len(part) < 4}
-    return sorted(number for number in numbers if number)
+    parts = [one for one in re.split(r"[,; ]+", typed or "") if one]
+    wrong = [one for one in parts if not (one.isdecimal() and 0 < int(one) < 1000)]
+    if wrong:
+        st.warning(f"Not a whole number from 1 to 999: {plain(', '.join(wrong), 100)}.")
+        return []
+    return sorted({int(one) for one in parts})
 
 
-def _more(kind: str, outcome: bool) -> dict[str, Any]:
+def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if kind in ("evaluation", "noise") and outcome:
         chosen["methods"] = st.multiselect(
@@ -183,10 +194,12 @@ def _more(kind: str, outcome: bool) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
         chosen["folds"] = int(st.number_input("Folds", 3, 20, 5, key="experiment.folds"))
-        chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
+        if kind != "stability":
+            chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
     with right:
-        chosen["seed"] = int(st.number_input(state.say("seed"), 0, 2**31 - 1, 0,
-                                             key="experiment.seed"))  # fmt: skip
+        if not bound:  # the seed is that of the fit then
+            chosen["seed"] = int(st.number_input(state.say("seed"), 0, 2**31 - 1, 0,
+                                                 key="experiment.seed"))  # fmt: skip
         if kind == "noise":
             chosen["draws"] = int(st.number_input("Draws of the noise", 1, 20, 2,
                                                   key="experiment.draws"))  # fmt: skip

@@ -10,6 +10,7 @@ from dashboard import cache, chain, state
 from dashboard.as_typed import clipped
 from dashboard.runs import jobs
 from dashboard.runs.cards import DatasetCard, RunCard, RunState
+from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
 from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
 
@@ -80,7 +81,7 @@ def show_jobs() -> None:
     active = jobs.active(cache.store())
     state.keep("active", sorted(run.id for run in active))
     if active:
-        st.fragment(_job_strip, run_every=EVERY)()
+        st.fragment(lambda: guarded(_job_strip), run_every=EVERY)()
 
 
 def _job_strip() -> None:
@@ -102,7 +103,11 @@ def _show_job(run: RunCard) -> None:
         share = min(1.0, done / total) if total else 0.0
         st.progress(share, text=f"{share:.0%}, {time_left(progress.get('seconds_left'))}")
         st.caption(plain(progress.get("what", "Starting."), 80))
-    st.button("Stop", key=f"stop.{run.id}", on_click=jobs.cancel, args=(cache.store(), run.id))
+    st.button("Stop", key=f"stop.{run.id}", on_click=_stop, args=(run.id,))
+
+
+def _stop(run: str) -> None:
+    guarded(lambda: jobs.cancel(cache.store(), run))
 
 
 def time_left(seconds: object) -> str:

@@ -16,7 +16,7 @@ from swiftcore.errors import SwiftError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, or 2 with the reasons on the screen."""
+    """Run one command; returns 0, 2 with the reasons on the screen, or 130 after Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["dashboard"]:
         return _dashboard(words[1:])
@@ -32,7 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = escape(str(error.filename or "a file"))
         screen.print(f"[bold red]Cannot use {where}:[/] {escape(error.strerror or str(error))}.")
     except MemoryError:
-        screen.print("[bold red]The memory ran out.[/] Use fewer rows, or --row-cost none.")
+        screen.print("[bold red]The memory ran out.[/] Use fewer rows or features.")
+    except KeyboardInterrupt:
+        screen.print("Left at once; finished parts of an experiment are kept.")
+        return 130
     return 2
 
 
@@ -52,7 +55,3 @@ def _dashboard(arguments: Sequence[str]) -> int:
     from dashboard.launch import main as launch  # late: only this command needs a browser
 
     return int(launch(arguments) or 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from joblib import parallel_config
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
@@ -27,6 +30,12 @@ COMMANDS = {
     "ablate": ("ablation", "what the cost matrices are worth"),
     "stability": ("stability", "which phenotypes come back with other seeds and other rows"),
 }
+QUICK_SEEDS = 2
+QUICK = {
+    "": "small grids; on large data without the slowest methods, unless named",
+    "ablate": "small grids",
+    "stability": f"{QUICK_SEEDS} other seeds instead of 5",
+}
 
 
 def add_experiments(commands: Any) -> None:
@@ -38,7 +47,8 @@ def add_experiments(commands: Any) -> None:
                             help=f"of {', '.join(METHOD_TITLES)}")  # fmt: skip
         parser.add_argument("--ranks", nargs="+", type=int, default=[10], help="default 10")
         parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")
-        parser.add_argument("--repeats", type=int, default=1, help="folds drawn anew so often")
+        if name != "stability":
+            parser.add_argument("--repeats", type=int, default=1, help="folds drawn anew so often")
         parser.add_argument(
             "--features",
             type=int,
@@ -47,11 +57,7 @@ def add_experiments(commands: Any) -> None:
         )
         parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument(
-            "--quick",
-            action="store_true",
-            help="small grids; on large data without the slowest methods, unless named",
-        )
+        parser.add_argument("--quick", action="store_true", help=QUICK.get(name, QUICK[""]))
         parser.add_argument("--out", type=Path, required=True, help="folder for the results")
         if name == "noise":
             parser.add_argument("--levels", nargs="+", type=float, default=list(NOISE_LEVELS))
@@ -62,16 +68,15 @@ def add_experiments(commands: Any) -> None:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    settings = ExperimentSettings(
-        methods=tuple(chosen.methods), ranks=tuple(chosen.ranks), folds=chosen.folds,
-        repeats=chosen.repeats, quick=chosen.quick, features=chosen.features, seed=chosen.seed,
-        jobs=chosen.jobs, levels=tuple(getattr(chosen, "levels", NOISE_LEVELS)),
-        draws=getattr(chosen, "draws", 2), recipes=tuple(getattr(chosen, "recipes", RECIPES)),
-    )  # fmt: skip
+    given = {field.name for field in fields(ExperimentSettings)} & set(vars(chosen))
+    settings = ExperimentSettings(**{name: getattr(chosen, name) for name in given})
+    if chosen.kind == "stability" and chosen.quick:
+        settings = replace(settings, seeds=QUICK_SEEDS)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     try:
-        with _ExperimentLine() as line:
+        # Ctrl-C reaches the whole group; workers finish their part and leave it to this process
+        with _ExperimentLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
             experiment = run_experiment(chosen.kind, dataset, settings,
                                         parts=chosen.out / "parts", progress=line)  # fmt: skip
     except Stopped as stopped:
@@ -84,6 +89,11 @@ def _run(chosen: argparse.Namespace) -> int:
         screen.print(escape(note), highlight=False)
     screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
     return 0
+
+
+def ignore_ctrl_c() -> None:
+    """In a worker: let the process that asked for the work decide."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _write_page(experiment: Experiment, folder: Path) -> None:
@@ -132,14 +142,17 @@ def _show(experiment: Experiment) -> None:
 def _overview(experiment: Experiment) -> pd.DataFrame:
     tables = experiment.tables
     if experiment.kind == "stability":
-        return tables["summary"]
+        return _titled(tables["summary"])
     if experiment.kind == "noise" and "scores" not in tables:
         survival = tables["survival"]
-        return survival.pivot_table(index="level", values="cosine").reset_index()
-    by, across = {"evaluation": ("method", "rank"), "noise": ("method", "level"),
-                  "ablation": ("recipe", "rank")}[experiment.kind]  # fmt: skip
+        return survival.pivot_table(index=["rank", "level"], values="cosine").reset_index()
+    by, across = {"evaluation": (["method"], "rank"), "noise": (["method", "rank"], "level"),
+                  "ablation": (["method", "recipe"], "rank")}[experiment.kind]  # fmt: skip
     means = tables["scores"].pivot_table(index=by, columns=across, values="score", sort=False)
-    means.index = [METHOD_TITLES.get(str(name), str(name)) for name in means.index]
     means.columns = [f"{across} {value}" if value else "no rank" if across == "rank" else "clean"
                      for value in means.columns]  # fmt: skip
-    return means.rename_axis(by).reset_index()
+    return _titled(means.reset_index())
+
+
+def _titled(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(method=[METHOD_TITLES[name] for name in table["method"]])

@@ -25,7 +25,6 @@ from swiftcore.whole_file import write_whole
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"
-ENDING = ".swift.npz"
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that the same data give the same bytes
 _SEALED = len(SEAL) + 64
 

@@ -109,7 +109,7 @@ def _chosen(
         [
             {
                 "method": trial.method, "kind": kinds[trial.method], "rank": trial.rank,
-                "repeat": trial.repeat, "fold": trial.fold, "level": trial.level,
+                "repeat": trial.repeat, "fold": trial.fold, "level": trial.level or 0.0,
                 "draw": trial.draw, "recipe": trial.recipe,
                 "score": part["score"], "validation": part["validation"],
                 "second": part["second"], "seconds": part["seconds"],

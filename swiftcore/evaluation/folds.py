@@ -10,8 +10,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem
-
-LEAST_FOLDS = 3  # one to test, one to choose, the rest to train
+from swiftcore.evaluation.settings import LEAST_FOLDS
 
 
 @dataclass(frozen=True, eq=False)

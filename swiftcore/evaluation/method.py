@@ -45,7 +45,9 @@ class Method:
     embed : callable, optional
         (prepared, rank, setting, seed) to :class:`Embedded`; for factorizations.
     classify : callable, optional
-        (prepared, setting, seed) to the probabilities of each part; for classifiers.
+        (prepared, setting, seed) to probabilities; for classifiers. Those of the validation
+        rows are from the training rows alone, those of the test rows (and of the known ones
+        themselves) from training and validation rows together.
     grid, quick_grid : tuple of dict
         Settings among which the validation rows choose.
     """

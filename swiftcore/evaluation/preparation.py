@@ -28,12 +28,12 @@ class Prepared:
     Attributes
     ----------
     tensors : dict of SparseTensor
-        train, validation and test, with the same features.
+        train, validation and test, and known: the first two together; with the same features.
     codes : dict of ndarray
         The class of each row of each part.
     classes : tuple of str
-    counts : dict of sparse array, or None
-        For documents: word counts of each part, for the row cost.
+    counts : sparse array, or None
+        For documents: word counts of the training rows, for the row cost.
     recipe : str
         How costs are built.
     seed : int
@@ -43,27 +43,16 @@ class Prepared:
     tensors: Mapping[str, SparseTensor]
     codes: Mapping[str, NDArray[np.int64]]
     classes: tuple[str, ...]
-    counts: Mapping[str, sparse.csr_array] | None
+    counts: sparse.csr_array | None
     recipe: str
     seed: int
 
     @cached_property
     def costs(self) -> list[NDArray[np.float64]]:
         """One cost matrix per mode, for the training rows."""
-        return self._costs("train")
-
-    def row_cost(self, part: str) -> NDArray[np.float64]:
-        """How far the rows of one part are apart; rarity of words comes from training rows."""
-        return self.costs[0] if part == "train" else self._costs(part)[0]
-
-    def _costs(self, part: str) -> list[NDArray[np.float64]]:
+        train = self.tensors["train"]
         return build_costs(
-            self.tensors[part],
-            self.recipe,
-            reference=self.tensors["train"],
-            word_counts=self.counts[part] if self.counts else None,
-            reference_counts=self.counts["train"] if self.counts else None,
-            seed=self.seed,
+            train, self.recipe, reference=train, word_counts=self.counts, seed=self.seed
         )
 
     def digest(self) -> str:
@@ -72,7 +61,6 @@ class Prepared:
         for part in PARTS[:2]:
             sha.update(self.tensors[part].digest().encode())
             sha.update(self.codes[part].tobytes())
-            sha.update(self.row_cost(part).tobytes())
         for cost in self.costs:
             sha.update(cost.tobytes())
         return sha.hexdigest()
@@ -99,18 +87,19 @@ def prepare(
         Of the costs.
     noise : Noise, optional
         Added to all rows after the features are chosen. Documents are then compared by
-        their noisy entries: clean word counts would undo the noise.
+        their entries, even if none is false: clean word counts would undo the noise.
     """
     tensor = choose_features(dataset, fold.train, features)
     if noise is not None:
         tensor = add_noise(tensor, noise)
-    rows = {"train": fold.train, "validation": fold.validation, "test": fold.test}
+    known = np.concatenate([fold.train, fold.validation])
+    rows = {"train": fold.train, "validation": fold.validation, "test": fold.test, "known": known}
     counts = dataset.word_counts if noise is None else None
     return Prepared(
         tensors={part: tensor.select(0, index) for part, index in rows.items()},
         codes={part: labels.codes[index] for part, index in rows.items()},
         classes=labels.classes,
-        counts=None if counts is None else {part: counts[index] for part, index in rows.items()},
+        counts=None if counts is None else counts[fold.train],
         recipe=recipe,
         seed=seed,
     )

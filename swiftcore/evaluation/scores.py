@@ -40,10 +40,12 @@ def log_loss(codes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> fl
 def pr_curve(codes: NDArray[np.int64], chance_of_yes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Precision at 51 recalls: the best precision at that recall or a higher one."""
     order = np.argsort(-chance_of_yes, kind="stable")
-    hits = np.cumsum(codes[order])
-    precision, recall = hits / np.arange(1, len(codes) + 1), hits / hits[-1]
+    falling = np.diff(chance_of_yes[order], append=-np.inf) < 0  # rows of like chance count at once
+    taken = np.flatnonzero(falling) + 1
+    hits = np.cumsum(codes[order])[falling]
+    precision, recall = hits / taken, hits / hits[-1]
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    return np.asarray(best[np.minimum(np.searchsorted(recall, RECALLS), len(codes) - 1)])
+    return np.asarray(best[np.minimum(np.searchsorted(recall, RECALLS), len(best) - 1)])
 
 
 def confusion(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.method_names import METHOD_TITLES
 
-PROTOCOL = 2  # part of every key: raise it when a trial would come out differently
+PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
 NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
+LEAST_FOLDS = 3  # one to test, one to choose, the rest to train
 RECIPES = ("cosine", "one-minus-identity", "random")
 
 
@@ -21,7 +22,8 @@ class ExperimentSettings:
     Attributes
     ----------
     methods : tuple of str
-        Keys of :data:`swiftcore.method_names.METHOD_TITLES`; empty takes the usual ones.
+        Keys of :data:`swiftcore.method_names.METHOD_TITLES`; empty takes the usual ones, and
+        SWIFT alone for an ablation or a look at stability.
     ranks : tuple of int
         Numbers of components.
     folds, repeats : int
@@ -35,6 +37,8 @@ class ExperimentSettings:
         Of the noise.
     recipes : tuple of str
         Cost matrices of the ablation.
+    seeds : int
+        With how many other seeds stability is tried.
     fit : mapping
         Settings of the fit whose phenotypes are followed through noise, seeds and folds.
     """
@@ -50,28 +54,13 @@ class ExperimentSettings:
     levels: tuple[float, ...] = NOISE_LEVELS
     draws: int = 2
     recipes: tuple[str, ...] = RECIPES
+    seeds: int = 5
     fit: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("methods", "ranks", "levels", "recipes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        problems = []
-        if unknown := [repr(key) for key in self.methods if key not in METHOD_TITLES]:
-            problems.append(
-                Problem("method-unknown", "There is no such method", "methods",
-                        ", ".join(unknown), f"Choose from {', '.join(METHOD_TITLES)}.")
-            )  # fmt: skip
-        if not self.ranks or any(rank < 1 for rank in self.ranks):
-            problems.append(
-                Problem("ranks", "Every rank is a whole number of 1 or more", "ranks",
-                        repr(self.ranks), "Give ranks such as 5 10 20.")
-            )  # fmt: skip
-        for name in ("repeats", "draws"):
-            if getattr(self, name) < 1:
-                problems.append(
-                    Problem(name, "At least one is needed", name, repr(getattr(self, name)),
-                            "Give a whole number of 1 or more.")
-                )  # fmt: skip
+        problems = [*_wrong_names(self), *_wrong_numbers(self)]
         if problems:
             raise InvalidSettings(problems)
 
@@ -80,3 +69,28 @@ class ExperimentSettings:
         values = asdict(self)
         del values["jobs"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
+    known = {"methods": METHOD_TITLES, "recipes": RECIPES}
+    for name, word in (("methods", "method"), ("recipes", "cost recipe")):
+        if unknown := [repr(one) for one in getattr(chosen, name) if one not in known[name]]:
+            yield Problem(f"{name[:-1]}-unknown", f"There is no such {word}", name,
+                          ", ".join(unknown), f"Choose from {', '.join(known[name])}.")  # fmt: skip
+
+
+def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
+    if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
+        yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks",
+                      repr(chosen.ranks), "Give ranks such as 5 10 20.")  # fmt: skip
+    for name, least in (("folds", LEAST_FOLDS), ("repeats", 1), ("draws", 1), ("seeds", 1),
+                        ("features", 0), ("seed", 0)):  # fmt: skip
+        if getattr(chosen, name) < least:
+            yield Problem(name, "The number is too small", name, repr(getattr(chosen, name)),
+                          f"Give a whole number of {least} or more.")  # fmt: skip
+    if chosen.jobs == 0:
+        yield Problem("jobs", "No process would be left", "jobs", "0",
+                      "Give the number of processes, or -1 for one per core.")  # fmt: skip
+    if wrong := [repr(level) for level in chosen.levels if not 0 <= level <= 1]:
+        yield Problem("noise-level", "A noise level is out of range", "levels",
+                      ", ".join(wrong), "Give shares from 0 to 1.")  # fmt: skip

@@ -20,7 +20,6 @@ from swiftcore.evaluation.noise import Noise, add_noise
 from swiftcore.evaluation.parts import Part, Task, compute_parts
 from swiftcore.tensor.components import component_id
 
-N_SEEDS = 5
 Fit = Callable[[Dataset, int], list[NDArray[np.float64]]]
 """(data set, seed) to factors."""
 
@@ -48,7 +47,7 @@ def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Part:
     data = dataset
     if refit.without >= 0:
         data = _with_rows(dataset, kept_rows(dataset, refit.without, refit.n_parts))
-    if refit.level:
+    if refit.against == "noise":  # level 0 too: documents are compared by their entries then
         noisy = add_noise(dataset.tensor, Noise(refit.level, refit.run))
         data = Dataset(dataset.name, noisy, dataset.outcome, dataset.outcome_name, dataset.origin)
     factors = fit(data, refit.seed)

@@ -35,7 +35,7 @@ class Trial:
     setting: str  # JSON, keys sorted
     repeat: int
     fold: int
-    level: float = 0.0
+    level: float | None = None  # of false entries; None: the data as they are
     draw: int = 0
     recipe: str = "cosine"
     features: int = 0
@@ -60,14 +60,15 @@ def run_trial(
     """Scores, predictions and the choice made, as plain values.
 
     The validation rows choose how memberships are scaled and how strong the lasso is; the
-    lasso is then fitted once more on training and validation rows together, and test rows
-    are looked at only after that. ``merit`` says how good the setting looks, the larger the
-    better: log loss first, or the score for classifiers whose chances are not calibrated.
+    lasso (or the raw-data classifier) is then fitted once more on training and validation rows
+    together, and test rows are looked at only after that. ``merit`` says how good the setting
+    looks, the larger the better: log loss first, or the score for classifiers whose chances
+    are not calibrated.
     """
     began = time.perf_counter()
     prepared = prepare(
         dataset, labels, fold, features=trial.features, recipe=trial.recipe, seed=trial.seed,
-        noise=Noise(trial.level, trial.draw) if trial.level else None,
+        noise=None if trial.level is None else Noise(trial.level, trial.draw),
     )  # fmt: skip
     setting = json.loads(trial.setting)
     if method.classify is not None:
@@ -83,12 +84,17 @@ def _classify(
     assert method.classify is not None
     found = method.classify(prepared, setting, seed)
     chosen = prepared.codes["validation"]
+    # what the two fitted classifiers say of rows they know stands for what was trained
+    sha = hashlib.sha256(prepared.digest().encode())
+    for part in ("validation", "known"):
+        sha.update(np.ascontiguousarray(found[part]).tobytes())
     return {
         **_judged(found["test"], prepared.codes["test"]),
         "validation": score(chosen, found["validation"]),
         "merit": [score(chosen, found["validation"]), -log_loss(chosen, found["validation"])],
         "choice": {},
         "converged": True,
+        "trained": sha.hexdigest(),
     }
 
 

@@ -89,7 +89,8 @@ def noise() -> Experiment:
     return Experiment("noise", ABOUT, {
         "scores": pd.DataFrame(scores, columns=["method", "kind", "rank", "level", "draw", "fold",
                                                 "score"]),
-        "survival": pd.DataFrame(survival, columns=["phenotype", "level", "draw", "cosine"]),
+        "survival": pd.DataFrame(
+            survival, columns=["phenotype", "level", "draw", "cosine"]).assign(rank=10),
     })  # fmt: skip
 
 
@@ -103,7 +104,9 @@ def ablation() -> Experiment:
         for fold in range(3)
     ]
     return Experiment("ablation", ABOUT, {
-        "scores": pd.DataFrame(scores, columns=["recipe", "rank", "fold", "score", "validation"]),
+        "scores": pd.DataFrame(
+            scores, columns=["recipe", "rank", "fold", "score", "validation"]
+        ).assign(method="swift"),
     })  # fmt: skip
 
 
@@ -114,8 +117,9 @@ def stability() -> Experiment:
                for against in ("seed", "fold") for run in range(4)]  # fmt: skip
     summary = [("P01", 1.0, 1.0, 0.97), ("P02", 0.5, 0.75, 0.7)]
     return Experiment("stability", ABOUT | {"found_from": 0.8}, {
-        "matches": pd.DataFrame(matches, columns=["phenotype", "against", "run", "cosine"]),
-        "summary": pd.DataFrame(summary, columns=["phenotype", "seeds", "folds", "cosine"]),
+        name: pd.DataFrame(lines, columns=["phenotype", *columns]).assign(method="swift", rank=10)
+        for name, lines, columns in (("matches", matches, ["against", "run", "cosine"]),
+                                     ("summary", summary, ["seeds", "folds", "cosine"]))
     })  # fmt: skip
 
 

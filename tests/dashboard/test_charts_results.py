@@ -71,6 +71,22 @@ def test_confusion_rows_add_up_to_one() -> None:
     assert np.allclose(z.sum(axis=1), 1) and np.allclose(np.diag(z), 0.8)
 
 
+def test_a_confusion_share_that_gives_a_small_count_away_is_blank() -> None:
+    classes = ("art", "sport", "war")
+    counts = np.array([[40, 3, 30], [30, 40, 30], [40, 30, 30]])
+    table = pd.DataFrame([
+        {"truth": truth, "predicted": guess, "count": counts[i, j]}
+        for i, truth in enumerate(classes) for j, guess in enumerate(classes)
+    ])  # fmt: skip
+    heat = prediction.confusion(table, classes, limit=11).data[0]
+    blank = np.isnan(np.array(heat.z, dtype=float))
+    assert blank[0, 1], "the small one itself"
+    assert blank[0].sum() >= 2, "and another, or it would follow from the rest"
+    assert [[text == "" for text in row] for row in heat.text] == blank.tolist()
+    assert not blank.all() and "hidden" in heat.hovertext[0][1]
+    assert not np.isnan(np.array(prediction.confusion(table, classes).data[0].z)).any()
+
+
 def test_noise_lines_tell_methods_apart_by_dash_and_marker_and_name_them_at_the_end() -> None:
     scores = made_up.noise().tables["scores"]
     figure = robustness.noise_lines(scores, "PR-AUC", "noise")
@@ -169,3 +185,15 @@ def test_objectives_of_two_runs_have_their_own_line() -> None:
     figure = runs.objective_lines({"R 5": made_up.history(), "R 10": made_up.history(9)}, "error")
     assert [len(line.x) for line in figure.data] == [21, 10]
     assert figure.data[0].line.dash != figure.data[1].line.dash
+
+
+def test_verdicts_claim_no_more_than_was_tried() -> None:
+    ranks = pd.DataFrame({"rank": [5, 10], "mean": [0.7, 0.5], "sd": [0.01, 0.01]})
+    assert verdicts.ranks(ranks, "PR-AUC").endswith("(0.700), the smallest number tried.")
+    scores = made_up.ablation().tables["scores"].query("rank == 10")
+    level = scores.assign(score=0.5)
+    assert "the same as with" in verdicts.ablation(level, "PR-AUC")
+    assert "0.000" not in verdicts.ablation(level, "PR-AUC")
+    noise = made_up.noise().tables["scores"]
+    tied = noise.assign(score=np.where(noise["level"] > 0, 0.4, noise["score"]))
+    assert "as good as the best of the others" in verdicts.noise(tied, "PR-AUC")

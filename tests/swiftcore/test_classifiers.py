@@ -79,7 +79,7 @@ def test_every_named_classifier_has_a_grid() -> None:
     assert set(CLASSIFIER_GRIDS) == named
     assert all(len(grid) > 1 for grid in CLASSIFIER_GRIDS.values())
     with pytest.raises(InvalidSettings, match="lasso_unfolded"):
-        make_classifier("lasso", {}, 0)
+        make_classifier("lasso", {}, 0, 30)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -95,7 +95,9 @@ def test_each_learns_planted_groups_and_repeats_itself(key: str, n_classes: int)
     best = 0.0
     for setting in CLASSIFIER_GRIDS[key]:
         found = [
-            class_probabilities(make_classifier(key, setting, 3).fit(rows, codes), new, n_classes)
+            class_probabilities(
+                make_classifier(key, setting, 3, rows.shape[0]).fit(rows, codes), new, n_classes
+            )
             for _ in range(2)
         ]
         np.testing.assert_array_equal(found[0], found[1])
@@ -106,7 +108,7 @@ def test_each_learns_planted_groups_and_repeats_itself(key: str, n_classes: int)
 
 def test_a_class_without_training_rows_has_no_probability() -> None:
     rows = indicators(groups(0, 30, 3, (9, 9), 6))
-    model = make_classifier("lasso_indicators", {"C": 1.0}, 0).fit(rows, np.arange(30) % 2 * 2)
+    model = make_classifier("lasso_indicators", {"C": 1.0}, 0, 30).fit(rows, np.arange(30) % 2 * 2)
     found = class_probabilities(model, rows, 4)
     assert found.shape == (30, 4) and not found[:, [1, 3]].any()
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -122,5 +124,7 @@ def test_a_fit_of_the_papers_size_takes_seconds_and_comes_to_rest(key: str) -> N
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        make_classifier(key, CLASSIFIER_GRIDS[key][1], 0).fit(rows, codes).predict_proba(rows)
+        make_classifier(key, CLASSIFIER_GRIDS[key][1], 0, len(codes)).fit(
+            rows, codes
+        ).predict_proba(rows)
     assert time.process_time() - began < 10  # about 2 s alone on one core

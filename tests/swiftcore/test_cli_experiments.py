@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from swiftcore.cli import main
+from swiftcore.evaluation.trial import Trial, run_trial
 
 
 @pytest.fixture
@@ -59,9 +61,35 @@ def test_the_other_experiments_write_theirs(events: Path, tmp_path: Path, comman
     assert (out / f"{kind}.json").is_file() and (out / f"{kind}.html").is_file()
 
 
-def test_ctrl_c_keeps_finished_parts_and_a_second_run_goes_on(events: Path, tmp_path: Path) -> None:
+def test_neighbours_cope_with_few_rows(events: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.csv"
+    lines = events.read_text().splitlines()
+    few.write_text("\n".join(lines[: 1 + 36 * 6]))  # 36 patients: fewer than k-NN would ask
     out = tmp_path / "out"
-    words = f"evaluate {events} --ranks 2 3 4 5 --folds 5 --methods swift --out {out}"
+    words = f"evaluate {few} --folds 3 --quick --methods knn_indicators knn_unfolded --out {out}"
+    assert main(words.split()) == 0
+    stored = json.loads((out / "evaluation.json").read_text())
+    assert len(stored["tables"]["scores"]["score"]) == 6
+
+
+def test_ctrl_c_twice_leaves_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swiftcore.cli.experiments.run_experiment", interrupted)
+    assert main(["evaluate", "heart_failure", "--out", "x"]) == 130
+    assert "Left at once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_finished_parts_and_a_second_run_goes_on(
+    events: Path, tmp_path: Path, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    words = f"evaluate {events} --ranks 2 3 4 --folds 3 --quick --methods swift --out {out}"
+    words += f" --jobs {jobs}"
     command = [sys.executable, "-m", "swiftcore.cli", *words.split()]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     limit = time.monotonic() + 120
@@ -70,11 +98,20 @@ def test_ctrl_c_keeps_finished_parts_and_a_second_run_goes_on(events: Path, tmp_
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=120)
     assert running.returncode == 130 and b"goes on where it was stopped" in said
+    assert b"Traceback" not in said
     kept = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
     assert len(kept) >= 3 and not (out / "evaluation.json").exists()
-    assert main([*words.split(), "--quick"]) == 0
+    computed: list[Trial] = []
+
+    def noted(*arguments: Any) -> dict[str, Any]:
+        computed.append(arguments[-1])
+        return run_trial(*arguments)
+
+    monkeypatch.setattr("swiftcore.evaluation.cross_validation.run_trial", noted)
+    assert main(words.replace("--jobs 2", "--jobs 1").split()) == 0
     now = {path.name: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
     assert all(now[name] == kept[name] for name in kept)
+    assert len(computed) == len(now) - len(kept) > 0
 
 
 def test_mistakes_are_answered_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

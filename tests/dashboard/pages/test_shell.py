@@ -82,6 +82,16 @@ def test_a_damaged_result_is_said_in_words(
     assert "Compute it again" in words(app)
 
 
+def test_a_data_set_that_cannot_be_read_does_not_lock_the_app(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = fitted_store.add_dataset(tiny_dataset(seed=9))
+    (fitted_store.root / "datasets" / other / "card.json").write_bytes(b"{")
+    app = open_app(fitted_store, monkeypatch, data=other)
+    assert widget(app, "selectbox", "w.data").value == other
+    assert "were changed after they were written" in app.warning[0].value
+
+
 def test_real_data_cannot_show_small_counts(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,12 +10,16 @@ import pandas as pd
 import pytest
 from evaluation_data import planted_patients
 
+from swiftcore.cost import build_costs
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, SwiftError
 from swiftcore.evaluation.experiment import Experiment
+from swiftcore.evaluation.folds import make_folds, read_labels
+from swiftcore.evaluation.noise import Noise
+from swiftcore.evaluation.preparation import prepare
 from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.experiments import link_outcome, run_experiment
-from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
+from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES, grid_size
 from swiftcore.methods import METHODS, MOST_CELLS_QUICK, usual_methods
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -34,6 +38,8 @@ def test_every_method_has_a_title_a_kind_and_a_grid() -> None:
         assert method.key == key and method.kind == METHOD_KINDS[key]
         assert (method.embed is None) != (method.classify is None)
         assert len(method.settings(quick=True)) <= len(method.settings(quick=False))
+        for quick in (True, False):
+            assert grid_size(key, quick) == len(method.settings(quick))
     paper = {(s.get("marginal_weight"), s.get("sharpness")) for s in METHODS["swift"].grid}
     assert {(w, r) for w in (0.1, 1, 10) for r in (10, 20, 50, 100, 1000)} <= paper
 
@@ -102,6 +108,25 @@ def test_noise_lowers_the_score_and_the_congruence() -> None:
     assert survival[0.1] > 0.9 and survival[0.9] < survival[0.1]
 
 
+def test_without_false_entries_documents_are_compared_by_their_entries(corpus: Dataset) -> None:
+    settings = replace(SMALL, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2),
+                       draws=1)  # fmt: skip
+    found = run_experiment("noise", corpus, settings)
+    assert list(found.tables["survival"]["level"].unique()) == [0.0, 0.2]
+    assert any("compared by their entries" in note for note in found.about["notes"])
+    labels = read_labels(corpus)
+    fold = make_folds(corpus, labels)[0]
+    asis, swept = (prepare(corpus, labels, fold, features=12, noise=noise)
+                   for noise in (None, Noise(0.0)))  # fmt: skip
+    assert asis.tensors["known"].digest() == swept.tensors["known"].digest()
+    train = swept.tensors["train"]
+    np.testing.assert_array_equal(swept.costs[0], build_costs(train, reference=train)[0])
+    assert not np.array_equal(asis.costs[0], swept.costs[0])
+    fewer = replace(corpus, tensor=corpus.tensor.select(1, range(9)).select(2, range(9)))
+    noted = run_experiment("evaluation", fewer, replace(settings, methods=("lasso_indicators",)))
+    assert any("9 words were chosen from all documents" in note for note in noted.about["notes"])
+
+
 def test_without_an_outcome_noise_still_says_which_phenotypes_survive(patients: Dataset) -> None:
     bare = replace(patients, outcome=None, outcome_name="")
     found = run_experiment("noise", bare, replace(SMALL, levels=(0.1,), draws=1))
@@ -111,25 +136,35 @@ def test_without_an_outcome_noise_still_says_which_phenotypes_survive(patients: 
 
 
 def test_an_ablation_compares_recipes(patients: Dataset) -> None:
-    found = run_experiment("ablation", patients, SMALL)
-    scores = found.tables["scores"]
+    settings = replace(SMALL, methods=("swift", "similarity_cp"))
+    scores = run_experiment("ablation", patients, settings).tables["scores"]
     assert set(scores["recipe"]) == {"cosine", "one-minus-identity", "random"}
-    assert len(scores) == 9
+    assert set(scores["method"]) == {"swift", "similarity_cp"} and len(scores) == 18
+    usual = run_experiment("ablation", patients, replace(SMALL, methods=(), recipes=("cosine",)))
+    assert usual.about["settings"]["methods"] == ["swift"]
+    with pytest.raises(InvalidSettings, match="uses no cost"):
+        run_experiment("ablation", patients, SMALL)
 
 
 def test_planted_phenotypes_come_back_and_made_up_ones_do_not() -> None:
-    data = planted_patients(150)
-    found = run_experiment("stability", data, SMALL)
+    data, usual = planted_patients(150), replace(SMALL, methods=())
+    found = run_experiment("stability", data, usual)
     summary = found.tables["summary"]
     assert list(summary["phenotype"]) == ["P01", "P02", "P03"]
     assert (summary["seeds"] == 1).all() and (summary["folds"] == 1).all()
     assert (summary["cosine"] > 0.95).all()
-    many = run_experiment("stability", data, replace(SMALL, ranks=(8,)))
-    assert many.tables["summary"]["folds"].min() < 1
+    more = replace(usual, methods=("swift", "cp_apr"), ranks=(3, 8), seeds=1)
+    several = run_experiment("stability", data, more).tables
+    folds = several["summary"].groupby(["method", "rank"])["folds"].min()
+    assert folds["swift", 3] == folds["cp_apr", 3] == 1
+    assert folds["swift", 8] < 1
+    assert set(several["matches"].query("against == 'seed'")["run"]) == {0}
+    with pytest.raises(InvalidSettings, match="needs labels"):
+        run_experiment("stability", data, replace(usual, methods=("supervised_cp",)))
 
 
 def test_stability_looks_at_the_chosen_features_only(corpus: Dataset) -> None:
-    settings = replace(SMALL, ranks=(2,), folds=3, features=5)
+    settings = replace(SMALL, methods=(), ranks=(2,), folds=3, features=5)
     seen: list[tuple[int, ...]] = []
 
     def note(data: Dataset, seed: int, **more: object) -> list[np.ndarray]:
@@ -175,8 +210,14 @@ def test_links_of_several_classes_name_them(corpus: Dataset) -> None:
 
 def test_settings_out_of_range_are_all_named() -> None:
     with pytest.raises(InvalidSettings) as caught:
-        ExperimentSettings(methods=("magic",), ranks=(0,), draws=0)
-    assert {one.code for one in caught.value.problems} == {"method-unknown", "ranks", "draws"}
+        ExperimentSettings(
+            methods=("magic",), ranks=(0,), draws=0, folds=2, seed=-1, jobs=0, features=-3,
+            levels=(0.1, -0.2, float("nan")), recipes=("guess",),
+        )  # fmt: skip
+    assert {one.code for one in caught.value.problems} == {
+        "method-unknown", "recipe-unknown", "ranks", "draws", "folds", "seed", "jobs",
+        "features", "noise-level",
+    }  # fmt: skip
     with pytest.raises(InvalidSettings, match="no such experiment"):
         run_experiment("horoscope", planted_patients())
 

@@ -84,6 +84,9 @@ def test_the_curve_is_the_envelope_of_scikit_learns() -> None:
     envelope = [precision[recall >= level - 1e-12].max() for level in RECALLS[1:]]
     # scikit-learn adds the point (recall 0, precision 1), which no threshold reaches
     assert np.allclose(pr_curve(codes, chance)[1:], envelope)
+    alike = np.array([0.9, 0.9, 0.9, 0.2])  # rows that cannot be told apart come together
+    for truth in ([1, 0, 0, 1], [0, 0, 1, 1]):
+        assert np.allclose(pr_curve(np.array(truth), alike), 0.5)
 
 
 def test_scores_of_right_wrong_and_coin() -> None:

@@ -67,6 +67,23 @@ def test_test_rows_leave_no_trace_in_training(
         assert trained(perturbed(data, fold.test, rng), fold, features, setting) == before
 
 
+@pytest.mark.parametrize("key", [key for key in METHODS if key != "direct_wasserstein"])
+def test_no_method_sees_test_rows(key: str) -> None:
+    method, data, rng = METHODS[key], small_corpus(), np.random.default_rng(1)
+    labels = read_labels(data)
+    fold = make_folds(data, labels)[1]
+    setting = json.dumps(dict(method.quick_grid[-1]), sort_keys=True)
+    trial = Trial(key, 2 if method.embed else 0, setting, 0, 1, features=8)
+
+    def digest(changed: np.ndarray) -> str:
+        other = perturbed(data, changed, rng) if len(changed) else data
+        return str(run_trial(other, read_labels(other), fold, method, trial)["trained"])
+
+    before = digest(np.empty(0, dtype=int))
+    assert all(digest(fold.test) == before for _ in range(3))
+    assert digest(fold.validation) != before and digest(fold.train) != before
+
+
 @pytest.mark.parametrize("part", ["train", "validation"])
 def test_the_check_would_notice_a_leak(part: str) -> None:
     data = small_corpus()
@@ -76,7 +93,8 @@ def test_the_check_would_notice_a_leak(part: str) -> None:
     assert all(trained(perturbed(data, rows, rng), fold, 12) != before for _ in range(5))
 
 
-def test_shuffled_labels_score_at_chance() -> None:
+@pytest.mark.parametrize("setting", [SHORT, WEIGHTED], ids=["plain", "weighted by labels"])
+def test_shuffled_labels_score_at_chance(setting: str) -> None:
     scores, chances = [], []
     for shuffle in range(40):
         data = planted_patients(120, seed=1)
@@ -84,7 +102,7 @@ def test_shuffled_labels_score_at_chance() -> None:
         data = replace(data, outcome=rng.permutation(np.array(data.outcome)))
         labels = read_labels(data)
         fold = make_folds(data, labels, seed=shuffle)[0]
-        trial = Trial("swift", 3, SHORT, 0, 0)
+        trial = Trial("swift", 3, setting, 0, 0)
         scores.append(run_trial(data, labels, fold, SWIFT, trial)["second"])
         chances.append(labels.chance)
     # ROC AUC of 24 test rows: 0.5 on average whatever the prevalence
