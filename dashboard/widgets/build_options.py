@@ -103,6 +103,7 @@ def _own_groups() -> str:
     """The path of a table that groups codes, once it is uploaded."""
     file = st.file_uploader("Table: code, group", type=["csv"], key="option.code_groups.file")
     if file is None:
+        st.warning("Without this table the codes stay as they are.")
         return ""
     return str(uploads.keep([(file.name, file.getbuffer())], cache.store().root / "uploads"))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swiftcore.csv_safe import csv_safe
 from swiftcore.errors import InvalidData, Problem
 from swiftcore.whole_file import write_whole
 
@@ -70,7 +71,8 @@ class Experiment:
         write_whole(folder / f"{self.kind}.json", self.to_json().encode())
         for name, table in self.tables.items():
             text = io.StringIO()
-            table.to_csv(text, index=False, lineterminator="\n")
+            safe = table.map(lambda cell: csv_safe(cell) if isinstance(cell, str) else cell)
+            safe.to_csv(text, index=False, lineterminator="\n")
             write_whole(folder / f"{self.kind}_{name}.csv", text.getvalue().encode())
 
 

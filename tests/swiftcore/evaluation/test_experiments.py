@@ -91,6 +91,10 @@ def test_an_experiment_survives_the_file(evaluation: Experiment, tmp_path: Path)
     for name, table in evaluation.tables.items():
         pd.testing.assert_frame_equal(read.tables[name], table, check_dtype=False)
         assert len(pd.read_csv(tmp_path / f"evaluation_{name}.csv")) == len(table)
+    named = pd.DataFrame({"truth": ["=cmd()", "-3 days"], "count": [1, -2]})
+    Experiment("evaluation", {}, {"confusion": named}).write(tmp_path)
+    lines = (tmp_path / "evaluation_confusion.csv").read_text().splitlines()
+    assert lines[1:] == ["'=cmd(),1", "'-3 days,-2"]
     for damaged in (b"", b"{}", b'{"schema": 2}', b"[1]"):
         with pytest.raises(SwiftError):
             Experiment.from_json(damaged)
