@@ -144,10 +144,6 @@ class Reviews:
         """Judgements of this very content, whatever run and number it had, oldest first."""
         return self._select("phenotype_digest = ?", phenotype_digest)
 
-    def agreement(self, run: str) -> Agreement:
-        """How far the newest verdicts agree."""
-        return agreement_of(self.latest(run))
-
     def forget(self, run: str) -> None:
         """Delete everything said about a run whose data were deleted."""
         with self._open() as connection:

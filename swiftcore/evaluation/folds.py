@@ -10,7 +10,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem
-from swiftcore.evaluation.settings import LEAST_FOLDS
+
+LEAST_FOLDS = 3  # one to test, one to choose, the rest to train
 
 
 @dataclass(frozen=True, eq=False)

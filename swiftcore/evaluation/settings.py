@@ -11,7 +11,6 @@ from swiftcore.method_names import METHOD_TITLES
 
 PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
 NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
-LEAST_FOLDS = 3  # one to test, one to choose, the rest to train
 RECIPES = ("cosine", "one-minus-identity", "random")
 
 
@@ -83,7 +82,7 @@ def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
     if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
         yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks",
                       repr(chosen.ranks), "Give ranks such as 5 10 20.")  # fmt: skip
-    for name, least in (("folds", LEAST_FOLDS), ("repeats", 1), ("draws", 1), ("seeds", 1),
+    for name, least in (("folds", 2), ("repeats", 1), ("draws", 1), ("seeds", 1),
                         ("features", 0), ("seed", 0)):  # fmt: skip
         if getattr(chosen, name) < least:
             yield Problem(name, "The number is too small", name, repr(getattr(chosen, name)),

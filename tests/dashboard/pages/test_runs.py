@@ -68,8 +68,12 @@ def test_experiments_that_need_an_outcome_are_not_offered_without_one(
 def test_ranks_are_read_from_text(fitted_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "Experiments")
     widget(page, "text_input", "experiment.ranks").set_value("no number").run()
-    assert "at least one number" in words(drawn(page))
-    widget(page, "text_input", "experiment.ranks").set_value("2, 3;3 x").run()
+    assert "Not a whole number" in words(drawn(page))
+    widget(page, "text_input", "experiment.ranks").set_value("2, 3;3 x 5000").run()
+    said = page.warning[0].value.replace("\\", "")  # escaped for Markdown
+    assert said == "Not a whole number from 1 to 999: x, 5000."
+    assert not [one for one in page.button if one.key == "start.experiment"]
+    widget(page, "text_input", "experiment.ranks").set_value("2, 3;3").run()
     assert widget(page, "button", "start.experiment") and not page.error
 
 

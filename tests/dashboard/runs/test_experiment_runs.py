@@ -38,7 +38,7 @@ def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: st
     assert card.state is RunState.DONE, card.message
     assert not parts.exists()
     experiment = fitted_store.experiment(run_id)
-    assert experiment.kind == "stability" and experiment.about["rank"] == 3
+    assert experiment.kind == "stability" and experiment.about["settings"]["ranks"] == [3]
     assert list(experiment.tables["summary"]["phenotype"]) == ["P01", "P02", "P03"]
     assert fitted_store.latest(dataset, "stability", fit_id).id == run_id
     assert fitted_store.latest(dataset, "stability", "0" * 32) is None

@@ -215,7 +215,7 @@ def test_links_of_several_classes_name_them(corpus: Dataset) -> None:
 def test_settings_out_of_range_are_all_named() -> None:
     with pytest.raises(InvalidSettings) as caught:
         ExperimentSettings(
-            methods=("magic",), ranks=(0,), draws=0, folds=2, seed=-1, jobs=0, features=-3,
+            methods=("magic",), ranks=(0,), draws=0, folds=1, seed=-1, jobs=0, features=-3,
             levels=(0.1, -0.2, float("nan")), recipes=("guess",),
         )  # fmt: skip
     assert {one.code for one in caught.value.problems} == {
