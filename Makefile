@@ -32,10 +32,10 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --data-sets 1 --draws 2 \
 	  --methods $(SPARSE) cp_binary cp_continuous
 	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
-	  --methods $(SPARSE) --name bbc_fresh_all_noise
+	  --methods $(SPARSE) cp_binary --name bbc_fresh_all_noise
 	$(BIN)/python -m benchmarks.evidence bbc_fresh ablation --quick --ranks 10 20 --data-sets 1
-	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --methods $(SPARSE)
-	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --methods $(SPARSE)
+	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --ranks 20 --methods $(SPARSE)
+	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --ranks 20 --methods $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --data-sets 1 --name bbc_full_grids
 	$(BIN)/python -m benchmarks.phenotypes bbc_fresh --rank 10
 	$(BIN)/python -m benchmarks.phenotypes eicu --rank 10
