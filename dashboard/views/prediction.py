@@ -20,12 +20,12 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import NOT_A_CAUSE, capital
+from dashboard.words import NOT_A_CAUSE, capital, plural
 
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
-        "Each bar is one phenotype. To the right: rows that have it tend to have the outcome. "
+        "Each bar is one phenotype. To the right: {rows} that have it tend to have the outcome. "
         "To the left: they tend not to. The thin line shows how much that changes when a part of "
         "the data is left out."
     ),
@@ -69,7 +69,7 @@ def _show_links(card: DatasetCard) -> None:
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
     st.markdown(plain(f"{verdicts.links(table)} {verdicts.score(links.about)}"))
-    st.caption(HELP[state.wording()])
+    st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
     shown = _link_table(table, names)
     show_figure(
