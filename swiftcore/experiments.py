@@ -40,7 +40,7 @@ from swiftcore.evaluation.stability import (
     summarise_matches,
 )
 from swiftcore.fits import fit_baseline, fit_swift
-from swiftcore.methods import COST_METHODS, FACTORIZERS, METHODS, usual_methods
+from swiftcore.methods import COST_METHODS, METHODS, REPEATABLE, usual_methods
 
 __all__ = ["ExperimentSettings", "Stopped", "cross_validate", "fit_swift", "link_outcome",
            "run_experiment", "sweep_noise"]  # fmt: skip
@@ -194,8 +194,8 @@ def _stability(
     parts: Path | None,
     progress: ExperimentCallback | None,
 ) -> tuple[Tables, dict[str, Any]]:
-    unlabelled = ("swift", *FACTORIZERS)
-    _refuse_methods(settings.methods, unlabelled, "A method needs labels, or has no phenotypes")
+    why = "A method needs labels, takes too long, or has no phenotypes"
+    _refuse_methods(settings.methods, REPEATABLE, why)
     refits = [Refit("seed", run, settings.seed + 1 + run) for run in range(settings.seeds)] + [
         Refit("fold", run, settings.seed, without=run, n_parts=settings.folds)
         for run in range(settings.folds)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swiftcore.cost import build_costs
 from swiftcore.data.dataset import Dataset
 from swiftcore.factorization import Swift
-from swiftcore.methods import FACTORIZERS
+from swiftcore.methods import BASELINES
 
 
 def fit_swift(
@@ -32,7 +32,7 @@ def fit_swift(
 
 def fit_baseline(dataset: Dataset, seed: int, rank: int, method: str) -> list[NDArray[np.float64]]:
     """Factors of another factorization on all rows of a data set, with its usual settings."""
-    model: Any = FACTORIZERS[method](rank, random_state=seed)  # type: ignore[call-arg]
+    model: Any = BASELINES[method](rank, random_state=seed)  # type: ignore[call-arg]
     costs = build_costs(dataset.tensor.select(0, [0]), reference=dataset.tensor)
     model.fit(dataset.tensor, [None, *costs[1:]])
     return list(model.factors_)

@@ -192,34 +192,41 @@ _QUICK_SUPERVISED = (
     {"sharpness": 10.0, "label_weighting": 2.0, "equal_rows": False},
     {"sharpness": 2.0, "label_weighting": 1.0, "equal_rows": True},
 )
-# Fits that need no labels, for a look at phenotypes without an outcome.
-FACTORIZERS: dict[str, type[Factorizer]] = {
-    "cp_als": CpAls, "cp_nmu": CpNmu, "similarity_cp": SimilarityCp,
+BASELINES: dict[str, type[Factorizer]] = {
+    "cp_als": CpAls, "cp_nmu": CpNmu, "supervised_cp": SupervisedCp, "similarity_cp": SimilarityCp,
     "cp_continuous": CpContinuous, "cp_binary": CpBinary, "cp_apr": CpApr,
+    "direct_wasserstein": DirectWasserstein,
 }  # fmt: skip
 COST_METHODS = ("swift", "supervised_swift", "supervised_cp", "similarity_cp", "direct_wasserstein")
-_FACTORIZATIONS: tuple[tuple[str, Any, tuple[Setting, ...], tuple[Setting, ...]], ...] = (
-    ("swift", embed_swift, _SWIFT, _QUICK_SWIFT),
-    ("supervised_swift", embed_swift, _SUPERVISED, _QUICK_SUPERVISED),
-    ("cp_als", _embed_with(CpAls), ({},), ({},)),
-    ("cp_nmu", _embed_with(CpNmu), ({},), ({},)),
-    ("supervised_cp", _embed_with(SupervisedCp),
-     _grid(similarity_weight=(1.0, 10.0, 100.0), label_weight=(0.1, 10.0, 1000.0)),
-     _grid(similarity_weight=(10.0, 100.0), label_weight=(0.1, 10.0))),
-    ("similarity_cp", _embed_with(SimilarityCp),
-     _grid(similarity_weight=(1.0, 10.0, 100.0, 1000.0)), _grid(similarity_weight=(10.0, 100.0))),
-    ("cp_continuous", _embed_with(CpContinuous),
-     _grid(floor=(1e-10, 0.01, 1.0)), _grid(floor=(0.01,))),
-    ("cp_binary", _embed_with(CpBinary), ({},), ({},)),
-    ("cp_apr", _embed_with(CpApr), ({},), ({},)),
-    ("direct_wasserstein", _embed_with(DirectWasserstein),
-     _grid(marginal_weight=(1.0,), sharpness=(10.0, 20.0)), _grid(sharpness=(10.0,))),
-)  # fmt: skip
+# Quick enough to be fitted again and again, and without labels.
+REPEATABLE = ("swift", "cp_als", "cp_nmu", "similarity_cp", "cp_continuous", "cp_binary", "cp_apr")
+_GRIDS: dict[str, tuple[tuple[Setting, ...], tuple[Setting, ...]]] = {  # thorough, quick
+    "swift": (_SWIFT, _QUICK_SWIFT),
+    "supervised_swift": (_SUPERVISED, _QUICK_SUPERVISED),
+    "cp_als": (({},), ({},)),
+    "cp_nmu": (({},), ({},)),
+    "supervised_cp": (
+        _grid(similarity_weight=(1.0, 10.0, 100.0), label_weight=(0.1, 10.0, 1000.0)),
+        _grid(similarity_weight=(10.0, 100.0), label_weight=(0.1, 10.0)),
+    ),
+    "similarity_cp": (
+        _grid(similarity_weight=(1.0, 10.0, 100.0, 1000.0)),
+        _grid(similarity_weight=(10.0, 100.0)),
+    ),
+    "cp_continuous": (_grid(floor=(1e-10, 0.01, 1.0)), _grid(floor=(0.01,))),
+    "cp_binary": (({},), ({},)),
+    "cp_apr": (({},), ({},)),
+    "direct_wasserstein": (
+        _grid(marginal_weight=(1.0,), sharpness=(10.0, 20.0)),
+        _grid(sharpness=(10.0,)),
+    ),
+}
 
 METHODS: dict[str, Method] = {
     **{
-        key: Method(key, "factorization", embed=embed, grid=grid, quick_grid=quick)
-        for key, embed, grid, quick in _FACTORIZATIONS
+        key: Method(key, "factorization", grid=grid, quick_grid=quick,
+                    embed=_embed_with(BASELINES[key]) if key in BASELINES else embed_swift)
+        for key, (grid, quick) in _GRIDS.items()
     },
     **{
         key: Method(key, "classifier", classify=_classify_with(key), grid=tuple(grid),

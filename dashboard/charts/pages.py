@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts import prediction, robustness
@@ -47,12 +46,11 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
     if experiment.kind == "evaluation":
         return _evaluation(experiment, metric)
     if experiment.kind == "noise" and "scores" in tables:
-        for rank, scores in tables["scores"].groupby("rank"):
-            if rank:  # classifiers have none and stand beside every rank
-                beside = pd.concat([scores, tables["scores"].query("rank == 0")])
-                found[f"Score against noise, {rank} components"] = robustness.noise_lines(
-                    beside, metric, "noise"
-                )
+        scores = tables["scores"]
+        for rank in sorted(set(scores["rank"]) - {0}) or [0]:  # classifiers stand beside every rank
+            caption = f"Score against noise, {rank} components" if rank else "Score against noise"
+            beside = scores[scores["rank"].isin([0, rank])]
+            found[caption] = robustness.noise_lines(beside, metric, "noise")
     if experiment.kind == "noise":
         for rank, table in tables["survival"].groupby("rank"):
             found[f"Phenotypes found again, {rank} components"] = robustness.survival_heatmap(
