@@ -1,4 +1,4 @@
-"""How a fit is followed while it runs, and how it ended."""
+"""How a fit is followed while it runs, how it ended, and how times are said."""
 
 from __future__ import annotations
 
@@ -49,3 +49,10 @@ class FitOutcome(Enum):
     CONVERGED = "Converged: the objective no longer changes by more than the tolerance."
     ITERATION_LIMIT = "Not converged: the iteration limit was reached first."
     STOPPED = "Stopped on request; the factors of the last full iteration are kept."
+
+
+def duration(seconds: float) -> str:
+    """A time as a person says it: 7.4 s, 40 s, 3 min, 1.5 h."""
+    if seconds < 90:
+        return f"{round(seconds, 1 if seconds < 10 else 0):g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{round(seconds / 3600, 1):g} h"

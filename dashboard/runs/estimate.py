@@ -7,6 +7,7 @@ ordinary cores; machines differ, and so do data, hence the wide range in the sen
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ from typing import Any
 from dashboard.runs.cards import DatasetCard
 from dashboard.runs.request import Request
 from dashboard.runs.store import Store
+from swiftcore.evaluation.settings import ExperimentSettings
 from swiftcore.method_names import METHOD_KINDS, grid_size
+from swiftcore.progress import duration
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
@@ -84,9 +87,8 @@ def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> floa
 def n_fits(request: Request) -> float:
     """How many fits an experiment amounts to."""
     chosen = request.settings
-    refits = 1.0 + 5 + chosen["folds"]
     if request.kind == "stability":
-        return float(refits)
+        return 1.0 + ExperimentSettings().seeds + chosen["folds"]
     rounds = chosen["folds"] * chosen["repeats"]
     ranks, quick = len(chosen["ranks"]), chosen["quick"]
     if request.kind == "ablation":
@@ -103,13 +105,10 @@ def n_fits(request: Request) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """A time as a person says it: 40 s, 3 min, 2 h."""
-    if seconds < 90:
-        step = 1 if seconds < 10 else 5 if seconds < 30 else 10
-        return f"{max(1, round(seconds / step) * step)} s"
-    if seconds < 90 * 60:
-        return f"{round(seconds / 60)} min"
-    return f"{round(seconds / 3600)} h"
+    """A time, rounded as far as a guess allows: 40 s, 3 min, 2 h."""
+    steps = ((10, 1), (30, 5), (90, 10), (5400, 60), (math.inf, 3600))
+    step = next(step for most, step in steps if seconds < most)
+    return duration(max(1, round(seconds / step) * step))
 
 
 def _fit_settings(store: Store, request: Request) -> Mapping[str, Any]:

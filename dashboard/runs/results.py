@@ -52,8 +52,6 @@ class FittedRun:
         Components that lost their mass.
     links : Experiment or None
         How the phenotypes go with the outcome, if the data set has one.
-    costs : list of ndarray or None
-        Of the modes after the first: ``costs[0]`` belongs to ``modes[1]``.
     """
 
     factors: list[NDArray[np.float64]]
@@ -65,7 +63,6 @@ class FittedRun:
     dead: tuple[int, ...]
     objective: float
     links: Experiment | None
-    costs: list[NDArray[np.float64] | None]
 
     @property
     def rank(self) -> int:
@@ -128,16 +125,6 @@ class Projection:
         rank = self.memberships.shape[1]
         return tuple(component_id(component, rank) for component in range(rank))
 
-    def support(self, row: int) -> pd.DataFrame:
-        """The entries of one row, and which share of each comes from which phenotype."""
-        mine = self.coordinates[:, 0] == row
-        places = self.coordinates[mine]
-        shares = entry_shares(self.memberships[row], self.profiles, places[:, 1:])
-        table = {f"{axis} {mode.name}": [mode.labels[index] for index in places[:, axis]]
-                 for axis, mode in enumerate(self.modes) if axis}  # fmt: skip
-        named = dict(zip(self.identifiers, shares.T, strict=True))
-        return pd.DataFrame({**table, "value": self.values[mine], **named})
-
 
 def entry_shares(
     membership: NDArray[np.float64],
@@ -183,10 +170,10 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
         _check_format(about["format"], MODEL_FORMAT)
         modes = _modes(about["modes"])
         factors = [arrays[f"factor_{axis}"] for axis in range(len(modes))]
-        costs = [arrays.get(f"cost_{axis}") for axis in range(1, len(modes))]
         _check_factors(factors, modes)
-        for cost, mode in zip(costs, modes[1:], strict=True):
-            if cost is not None and cost.shape != (len(mode), len(mode)):
+        for axis, mode in enumerate(modes):
+            cost = arrays.get(f"cost_{axis}")
+            if axis and cost is not None and cost.shape != (len(mode), len(mode)):
                 raise ValueError(f"a cost of shape {cost.shape}")
         outcome = FitOutcome[about["outcome"]]
         history = pd.DataFrame(about["history"])
@@ -196,7 +183,7 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
         raise _no_result("fit", error) from error
     links = _experiment(files, "links.json") if "links.json" in files else None
     return FittedRun(factors, modes, dict(settings), history, outcome.value,
-                     outcome is FitOutcome.CONVERGED, dead, objective, links, costs)  # fmt: skip
+                     outcome is FitOutcome.CONVERGED, dead, objective, links)  # fmt: skip
 
 
 def read_experiment(files: Files) -> Experiment:

@@ -22,6 +22,7 @@ from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
+from swiftcore.progress import duration
 
 KINDS = {
     "fit": "Phenotypes",
@@ -73,7 +74,7 @@ def _say_started() -> None:
     if run is None:
         state.forget("started")
     elif run.state is RunState.DONE:
-        st.success(f"{plain(_what(run), 120)} is done ({_duration(run.seconds)}).")
+        st.success(f"{plain(_what(run), 120)} is done ({duration(run.seconds)}).")
         _look_button(run, "started")
     elif not run.state.active:
         st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
@@ -142,7 +143,7 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
     words = "Damaged; compute it again." if run.damaged else run.message or run.state.value
     return {
         "What": KINDS[run.kind], "Settings": run.title, "State": words,
-        "Took": _duration(run.seconds) if run.seconds else "",
+        "Took": duration(run.seconds) if run.seconds else "",
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)),
         "Data set": names.get(run.dataset, "deleted"), "Id": run.id[:8],
     }  # fmt: skip
@@ -150,12 +151,6 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
 
 def _name(run: RunCard) -> str:
     return f"{KINDS['fit']}, {run_name(run)}" if run.kind == "fit" else run_name(run)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _number(value: float) -> str:
@@ -238,7 +233,7 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
             for name, value in one.request.settings.items()]  # fmt: skip
     rows += [("how it ended", here.outcome, there.outcome),
              ("objective", _number(here.objective), _number(there.objective)),
-             ("took", _duration(one.seconds), _duration(other.seconds))]  # fmt: skip
+             ("took", duration(one.seconds), duration(other.seconds))]  # fmt: skip
     table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
     table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])
     st.markdown("**Settings**")

@@ -13,6 +13,7 @@ from dashboard.runs.cards import DatasetCard, RunCard, RunState
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
 from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
+from swiftcore.progress import duration
 
 EVERY = 1.0  # seconds between two looks at a running job
 
@@ -114,8 +115,4 @@ def time_left(seconds: object) -> str:
     """'about 40 s left', in words a person waits by."""
     if not isinstance(seconds, int | float) or not 0 <= seconds < 1e7:
         return "time left not known yet"
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s left"
-    return f"about {round(seconds / 60)} min left" if seconds < 5400 else (
-        f"about {seconds / 3600:.1f} h left"
-    )  # fmt: skip
+    return f"about {duration(max(1, round(seconds)))} left"

@@ -23,6 +23,7 @@ from swiftcore.evaluation.parts import Stopped
 from swiftcore.evaluation.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
 from swiftcore.experiments import run_experiment
 from swiftcore.method_names import METHOD_TITLES
+from swiftcore.progress import duration
 
 COMMANDS = {
     "evaluate": ("evaluation", "how well phenotypes predict the outcome, beside other methods"),
@@ -114,17 +115,12 @@ class _ExperimentLine(StoppableLine):
         self._task = self.progress.add_task("starting", total=None, left="")
 
     def __call__(self, progress: ExperimentProgress) -> bool:
+        left = duration(round(progress.seconds_left))
         self.progress.update(
             self._task, total=progress.total, completed=progress.done,
-            description=escape(progress.what), left=f"{_duration(progress.seconds_left)} left",
+            description=escape(progress.what), left=f"{left} left",
         )  # fmt: skip
         return self.stop
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _show(experiment: Experiment) -> None:
