@@ -27,10 +27,10 @@ METHOD_KINDS = {
     key: "classifier" if key.endswith(("_indicators", "_unfolded")) else "factorization"
     for key in METHOD_TITLES
 }
-_GRID_SIZES = {  # quick, thorough; all others have one setting
-    "swift": (4, 22), "supervised_swift": (2, 8), "supervised_cp": (4, 9), "similarity_cp": (2, 4),
-    "cp_continuous": (1, 3), "direct_wasserstein": (1, 2), "lasso": (3, 6), "forest": (1, 3),
-    "mlp": (1, 3), "knn": (2, 4),
+_GRID_SIZES = {  # quick, thorough, where amounts differ; all others have one setting
+    "swift": (3, 25), "supervised_swift": (3, 10), "cp_als": (2, 2), "cp_nmu": (2, 2),
+    "supervised_cp": (4, 18), "similarity_cp": (3, 8), "cp_continuous": (2, 4), "cp_apr": (2, 2),
+    "direct_wasserstein": (1, 2), "lasso": (3, 6), "forest": (1, 3), "mlp": (1, 3), "knn": (2, 4),
 }  # fmt: skip
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from swiftcore.baselines import (
     CpAls,
@@ -28,15 +28,21 @@ from swiftcore.classifiers import (
     make_classifier,
 )
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.method import Embedded, Method, Setting
+from swiftcore.entry_weights import (
+    Tensors,
+    equal_rows,
+    label_weights,
+    presence,
+    rarity,
+    weigh_features,
+)
+from swiftcore.evaluation.method import PRESENCE, Embedded, Method, Setting
 from swiftcore.evaluation.preparation import PARTS, Prepared
 from swiftcore.factorization import Swift
 from swiftcore.factorizer import Factorizer
 from swiftcore.progress import FitOutcome
-from swiftcore.tensor import SparseTensor
 
 PROJECTION_STEPS = 50  # memberships are then within half a percent of their limit
-LEAST_WEIGHT = 0.1  # of a feature that says nothing about the labels
 MOST_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
 MOST_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
 PAPER_GRID = tuple(
@@ -61,14 +67,15 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
         Weigh features by their inverse row frequency, so that common ones do not take all mass.
     label_weighting : float
         Weigh features by how much they say about the training rows' labels, to this power.
+    presence : bool
+        Count every entry as 1, costs included, so that a false large one does no more harm.
     """
-    options = dict(setting)
+    prepared, options = _take_presence(prepared, setting)
     tensors = _weighted(
         prepared, options.pop("rarity_weighting", False), options.pop("label_weighting", 0.0)
     )
     if options.pop("equal_rows", False):
-        usual = float(_row_masses(tensors["train"]).mean())
-        tensors = {part: _equal_rows(tensor, usual) for part, tensor in tensors.items()}
+        tensors = equal_rows(tensors)
     model = Swift(rank, random_state=seed, n_jobs=1, **options)
     model.fit(tensors["train"], prepared.costs)
     memberships = {
@@ -78,73 +85,31 @@ def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> E
     return Embedded(memberships, model.factors_, model.outcome_ is FitOutcome.CONVERGED)
 
 
-def _equal_rows(tensor: SparseTensor, mass: float) -> SparseTensor:
-    """The same tensor with this mass in every row that has any."""
-    rows = tensor.coordinates[:, 0]
-    return SparseTensor(
-        tensor.modes, tensor.coordinates, tensor.values * mass / _row_masses(tensor)[rows]
-    )
-
-
-def _row_masses(tensor: SparseTensor) -> NDArray[np.float64]:
-    rows = tensor.coordinates[:, 0]
-    return np.asarray(np.bincount(rows, weights=tensor.values, minlength=tensor.shape[0]))
-
-
-def _weighted(prepared: Prepared, by_rarity: bool, power: float) -> Mapping[str, SparseTensor]:
-    """All parts with each entry weighted by its features; the mean training value stays."""
+def _weighted(prepared: Prepared, by_rarity: bool, power: float) -> Tensors:
+    """All parts weighted by what the training rows say of the features."""
     if not (by_rarity or power):
         return prepared.tensors
-    train = prepared.tensors["train"]
-    present = indicators(train)
-    every = np.ones(present.shape[1])
+    present = indicators(prepared.tensors["train"])
+    weights = np.ones(present.shape[1])
     if by_rarity:
-        every *= _rarity(present)
+        weights *= rarity(present)
     if power:
-        every *= _label_weights(present, prepared.codes["train"], power)
-    weights = np.split(every, np.cumsum(train.shape[1:])[:-1])
-
-    def values(tensor: SparseTensor) -> NDArray[np.float64]:
-        parts = [weight[tensor.coordinates[:, mode]] for mode, weight in enumerate(weights, 1)]
-        return np.asarray(tensor.values * np.prod(parts, axis=0))
-
-    scale = train.values.mean() / values(train).mean()
-    return {
-        part: SparseTensor(tensor.modes, tensor.coordinates, scale * values(tensor))
-        for part, tensor in prepared.tensors.items()
-    }
+        weights *= label_weights(present, prepared.codes["train"], power)
+    return weigh_features(prepared.tensors, weights)
 
 
-def _rarity(present: sparse.csr_array) -> NDArray[np.float64]:
-    """Logarithm of one over the share of rows that have a feature; above 0 even if all do."""
-    holding = np.asarray(present.sum(axis=0)).ravel()
-    return np.asarray(np.log((2 + present.shape[0]) / (1 + holding)))
-
-
-def _label_weights(
-    present: sparse.csr_array, codes: NDArray[np.int64], power: float
-) -> NDArray[np.float64]:
-    """How far the features' frequencies in the classes are apart, 1 for the farthest.
-
-    For each class, the difference between its rows and the rest in standard errors; the
-    largest over the classes counts. No feature falls below a tenth: it may matter together
-    with others.
-    """
-    share = np.asarray(present.mean(axis=0)).ravel()
-    spread = np.sqrt(np.maximum(share * (1 - share), 1e-9))
-    apart = np.zeros(len(share))
-    for code in np.unique(codes):
-        inside = codes == code
-        first, second = (np.asarray(present[rows].mean(axis=0)).ravel()
-                         for rows in (inside, ~inside))  # fmt: skip
-        error = spread * np.sqrt(1 / inside.sum() + 1 / (~inside).sum())
-        apart = np.maximum(apart, np.abs(first - second) / error)
-    return np.asarray(np.maximum(apart / max(float(apart.max()), 1e-9), LEAST_WEIGHT) ** power)
+def _take_presence(prepared: Prepared, setting: Setting) -> tuple[Prepared, dict[str, Any]]:
+    """The rows as a setting wants them, and the rest of the setting."""
+    options = dict(setting)
+    if options.pop(PRESENCE, False):
+        prepared = replace(prepared, tensors=presence(prepared.tensors))
+    return prepared, options
 
 
 def _embed_with(kind: type[Factorizer]) -> Any:
     def embed(prepared: Prepared, rank: int, setting: Setting, seed: int) -> Embedded:
-        model: Any = kind(rank, random_state=seed, **setting)  # type: ignore[call-arg]
+        prepared, options = _take_presence(prepared, setting)
+        model: Any = kind(rank, random_state=seed, **options)  # type: ignore[call-arg]
         codes = prepared.codes["train"]
         model.fit(prepared.tensors["train"], prepared.costs, labels=codes)
         memberships: Mapping[str, NDArray[np.float64]] = {
@@ -178,19 +143,23 @@ def _grid(**choices: Sequence[Any]) -> tuple[Setting, ...]:
     return tuple(dict(zip(choices, values, strict=True)) for values in product(*choices.values()))
 
 
+def _either(*settings: Setting) -> tuple[Setting, ...]:
+    """Each setting on the amounts and on presence."""
+    bare = [{name: one[name] for name in one if name != PRESENCE} for one in settings]
+    return tuple(one | more for more in ({}, {PRESENCE: True}) for one in bare)
+
+
 # Beyond the paper's grid: what helped on documents and records (README, "What helped").
 _RARE: Setting = {"equal_rows": True, "rarity_weighting": True}
 _QUICK_SWIFT: tuple[Setting, ...] = (
     {"sharpness": 2.0},
-    {"sharpness": 10.0, "equal_rows": True},
-    {"sharpness": 2.0, **_RARE},
-    {"sharpness": 5.0, **_RARE},
+    {"sharpness": 10.0, "equal_rows": True, PRESENCE: True},
+    {"sharpness": 2.0, **_RARE, PRESENCE: True},
 )
-_SWIFT = PAPER_GRID + BLUNT_GRID + _QUICK_SWIFT[1:]
-_SUPERVISED = _grid(sharpness=(2.0, 10.0), label_weighting=(1.0, 2.0), equal_rows=(False, True))
-_QUICK_SUPERVISED = (
+_QUICK_SUPERVISED: tuple[Setting, ...] = (
     {"sharpness": 10.0, "label_weighting": 2.0, "equal_rows": False},
     {"sharpness": 2.0, "label_weighting": 1.0, "equal_rows": True},
+    {"sharpness": 5.0, "label_weighting": 1.0, **_RARE, PRESENCE: True},
 )
 BASELINES: dict[str, type[Factorizer]] = {
     "cp_als": CpAls, "cp_nmu": CpNmu, "supervised_cp": SupervisedCp, "similarity_cp": SimilarityCp,
@@ -201,21 +170,35 @@ COST_METHODS = ("swift", "supervised_swift", "supervised_cp", "similarity_cp", "
 # Quick enough to be fitted again and again, and without labels.
 REPEATABLE = ("swift", "cp_als", "cp_nmu", "similarity_cp", "cp_continuous", "cp_binary", "cp_apr")
 _GRIDS: dict[str, tuple[tuple[Setting, ...], tuple[Setting, ...]]] = {  # thorough, quick
-    "swift": (_SWIFT, _QUICK_SWIFT),
-    "supervised_swift": (_SUPERVISED, _QUICK_SUPERVISED),
-    "cp_als": (({},), ({},)),
-    "cp_nmu": (({},), ({},)),
+    "swift": (
+        PAPER_GRID + BLUNT_GRID + _either(*_QUICK_SWIFT[1:], {"sharpness": 5.0, **_RARE}),
+        _QUICK_SWIFT,
+    ),
+    "supervised_swift": (
+        _grid(sharpness=(2.0, 10.0), label_weighting=(1.0, 2.0), equal_rows=(False, True))
+        + _either(_QUICK_SUPERVISED[-1]),
+        _QUICK_SUPERVISED,
+    ),
+    "cp_als": (_either({}), _either({})),
+    "cp_nmu": (_either({}), _either({})),
     "supervised_cp": (
-        _grid(similarity_weight=(1.0, 10.0, 100.0), label_weight=(0.1, 10.0, 1000.0)),
-        _grid(similarity_weight=(10.0, 100.0), label_weight=(0.1, 10.0)),
+        _either(*_grid(similarity_weight=(1.0, 10.0, 100.0), label_weight=(0.1, 10.0, 1000.0))),
+        (
+            *_grid(similarity_weight=(10.0, 100.0), label_weight=(0.1,)),
+            {"similarity_weight": 100.0, "label_weight": 10.0},
+            {"similarity_weight": 10.0, "label_weight": 10.0, PRESENCE: True},
+        ),
     ),
     "similarity_cp": (
-        _grid(similarity_weight=(1.0, 10.0, 100.0, 1000.0)),
-        _grid(similarity_weight=(10.0, 100.0)),
+        _either(*_grid(similarity_weight=(1.0, 10.0, 100.0, 1000.0))),
+        (*_either({"similarity_weight": 10.0}), {"similarity_weight": 100.0}),
     ),
-    "cp_continuous": (_grid(floor=(1e-10, 0.01, 1.0)), _grid(floor=(0.01,))),
-    "cp_binary": (({},), ({},)),
-    "cp_apr": (({},), ({},)),
+    "cp_continuous": (
+        _grid(floor=(1e-10, 1.0)) + _either({"floor": 0.01}),
+        _either({"floor": 0.01}),
+    ),
+    "cp_binary": (({},), ({},)),  # sees no amounts in any case
+    "cp_apr": (_either({}), _either({})),
     "direct_wasserstein": (
         _grid(marginal_weight=(1.0,), sharpness=(10.0, 20.0)),
         _grid(sharpness=(10.0,)),

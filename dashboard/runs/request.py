@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
-from swiftcore.evaluation.settings import PROTOCOL
+from swiftcore.evaluation.settings import GRIDS, PROTOCOL, ExperimentSettings
 
 ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
@@ -31,16 +31,9 @@ FIT_DEFAULTS: dict[str, Any] = {
     "dtype": "float32",
 }
 EXPERIMENT_DEFAULTS: dict[str, Any] = {
-    "methods": [],
-    "ranks": [10],
-    "folds": 5,
-    "repeats": 1,
-    "quick": True,
-    "features": 0,
-    "seed": 0,
-    "levels": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3],
-    "draws": 2,
-    "recipes": ["cosine", "one-minus-identity", "random"],
+    name: value
+    for name, value in ExperimentSettings().plain().items()
+    if name not in ("seeds", "fit")
 }
 
 
@@ -98,9 +91,9 @@ class Request:
 
     @property
     def version(self) -> str:
-        """Of the algorithm, and for an experiment of its protocol: what the answer hangs on."""
+        """Of the algorithm, and of an experiment's protocol and grids: what the answer hangs on."""
         experiment = self.kind in EXPERIMENTS
-        return f"{ALGORITHM_VERSION}.{PROTOCOL}" if experiment else ALGORITHM_VERSION
+        return f"{ALGORITHM_VERSION}.{PROTOCOL}.{GRIDS}" if experiment else ALGORITHM_VERSION
 
     def plain(self) -> dict[str, Any]:
         """The request as values that JSON can hold."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from swiftcore.evaluation.experiment import ExperimentCallback
 from swiftcore.evaluation.folds import Fold, Labels, make_folds, read_labels
 from swiftcore.evaluation.method import Method
 from swiftcore.evaluation.parts import Part, Task, compute_parts
+from swiftcore.evaluation.preparation import choose_features
 from swiftcore.evaluation.scores import (
     RECALLS,
     confusion,
@@ -66,17 +68,23 @@ def score_methods(
     labels = read_labels(dataset)
     folds = make_folds(dataset, labels, settings.folds, settings.repeats, settings.seed)
     digest = data_digest(dataset)
+    binary = bool((dataset.tensor.values == 1).all())
+    # the features of a fold are chosen once, not anew in each of its trials
+    narrow = {
+        fold: replace(dataset, tensor=choose_features(dataset, fold.train, settings.features))
+        for fold in folds
+    }
     wanted = [
         (trial, fold, method)
         for variant in variants
         for method in methods
         for rank in (settings.ranks if method.kind == "factorization" else (0,))
         for fold in folds
-        for trial in _trials(method, rank, fold, settings, variant)
+        for trial in _trials(method, rank, fold, settings, variant, binary)
     ]
     tasks = [
         Task(trial.key(digest, settings.folds), trial.words,
-             (dataset, labels, fold, method, trial))
+             (narrow[fold], labels, fold, method, trial))
         for trial, fold, method in wanted
     ]  # fmt: skip
     found = compute_parts(tasks, run_trial, parts, settings.jobs, progress)
@@ -84,12 +92,17 @@ def score_methods(
 
 
 def _trials(
-    method: Method, rank: int, fold: Fold, settings: ExperimentSettings, variant: Mapping[str, Any]
+    method: Method,
+    rank: int,
+    fold: Fold,
+    settings: ExperimentSettings,
+    variant: Mapping[str, Any],
+    binary: bool,
 ) -> list[Trial]:
     return [
         Trial(method.key, rank, json.dumps(dict(setting), sort_keys=True), fold.repeat, fold.number,
               features=settings.features, seed=settings.seed, **variant)
-        for setting in method.settings(settings.quick)
+        for setting in method.settings(settings.quick, binary)
     ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from swiftcore.evaluation.preparation import Prepared
 
 Setting = Mapping[str, Any]
+PRESENCE = "presence"  # in a setting: count every entry as 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,5 +60,10 @@ class Method:
     grid: tuple[Setting, ...] = field(default=({},), hash=False)
     quick_grid: tuple[Setting, ...] = field(default=({},), hash=False)
 
-    def settings(self, quick: bool) -> tuple[Setting, ...]:
-        return self.quick_grid if quick else self.grid
+    def settings(self, quick: bool, binary: bool = False) -> tuple[Setting, ...]:
+        """The grid; where every entry is 1 anyway, presence is no setting of its own."""
+        grid = self.quick_grid if quick else self.grid
+        if not binary:
+            return grid
+        plain = [{name: setting[name] for name in setting if name != PRESENCE} for setting in grid]
+        return tuple(one for number, one in enumerate(plain) if one not in plain[:number])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from swiftcore.evaluation.experiment import Experiment
 from swiftcore.evaluation.folds import make_folds, read_labels
 from swiftcore.evaluation.noise import Noise
 from swiftcore.evaluation.preparation import prepare
-from swiftcore.evaluation.settings import ExperimentSettings
+from swiftcore.evaluation.settings import GRIDS, ExperimentSettings
 from swiftcore.experiments import link_outcome, run_experiment
 from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES, grid_size
 from swiftcore.methods import METHODS, MOST_CELLS_QUICK, usual_methods
@@ -42,6 +44,13 @@ def test_every_method_has_a_title_a_kind_and_a_grid() -> None:
             assert grid_size(key, quick) == len(method.settings(quick))
     paper = {(s.get("marginal_weight"), s.get("sharpness")) for s in METHODS["swift"].grid}
     assert {(w, r) for w in (0.1, 1, 10) for r in (10, 20, 50, 100, 1000)} <= paper
+
+
+def test_a_new_grid_gets_a_new_number() -> None:
+    """Else a stored experiment would pass for one with the new grid."""
+    grids = {key: [method.grid, method.quick_grid] for key, method in METHODS.items()}
+    digest = hashlib.sha256(json.dumps(grids, sort_keys=True).encode()).hexdigest()[:16]
+    assert {GRIDS: digest} == {2: "c213c22a6dfa2081"}  # raise GRIDS, then write its digest here
 
 
 def test_an_evaluation_has_its_tables(evaluation: Experiment) -> None:

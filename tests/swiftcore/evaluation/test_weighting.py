@@ -10,14 +10,15 @@ from evaluation_data import planted_patients
 
 from swiftcore.evaluation.folds import make_folds, read_labels
 from swiftcore.evaluation.preparation import Prepared, prepare
-from swiftcore.methods import embed_swift
+from swiftcore.methods import BASELINES, METHODS, embed_swift
 from swiftcore.tensor import SparseTensor
 
 OPTIONS = [
     {"equal_rows": True},
     {"rarity_weighting": True},
     {"label_weighting": 2.0},
-    {"equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0},
+    {"presence": True},
+    {"equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0, "presence": True},
 ]
 
 
@@ -58,6 +59,37 @@ def test_with_equal_rows_the_weight_of_a_row_makes_no_difference(
         embed_swift(one, 3, setting, 0).memberships["test"] for one in (prepared, changed)
     )
     np.testing.assert_allclose(first, second, rtol=1e-5)
+
+
+@pytest.mark.parametrize("key", ["swift", "supervised_swift", *BASELINES])
+def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared, key: str) -> None:
+    rng = np.random.default_rng(3)
+    counted, ones = (
+        replace(prepared, tensors={
+            part: SparseTensor(tensor.modes, tensor.coordinates, values(tensor.n_entries))
+            for part, tensor in prepared.tensors.items()
+        })
+        for values in (lambda size: rng.integers(1, 30, size).astype(float), np.ones)
+    )  # fmt: skip
+    few = {"max_iterations": 3}
+    embed = METHODS[key].embed
+    assert embed is not None
+    found = embed(counted, 3, {**few, "presence": True}, 0)
+    expected, other = (embed(one, 3, few, 0) for one in (ones, counted))
+    for part, memberships in expected.memberships.items():
+        np.testing.assert_array_equal(found.memberships[part], memberships)
+    same = np.allclose(found.factors[1], other.factors[1], rtol=1e-3)
+    assert same == (key == "cp_binary")  # which sees no amounts in any case
+
+
+def test_where_every_entry_is_one_presence_is_no_setting_of_its_own() -> None:
+    for method in METHODS.values():
+        for quick in (True, False):
+            counts, binary = method.settings(quick), method.settings(quick, binary=True)
+            assert not any("presence" in setting for setting in binary)
+            for setting in counts:
+                bare = {name: value for name, value in setting.items() if name != "presence"}
+                assert binary.count(bare) == 1
 
 
 def test_rarity_gives_common_features_less_of_the_model(prepared: Prepared) -> None:
