@@ -47,8 +47,10 @@ PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
 def main(arguments: list[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     datasets = load(chosen.data)[: chosen.data_sets]
+    # an ablation has its own usual method; the tables have all, small grids or not
+    usual = () if chosen.kind == "ablation" else usual_methods(datasets[0], FEATURES)
     settings = ExperimentSettings(
-        methods=tuple(chosen.methods) or usual_methods(datasets[0], FEATURES),
+        methods=tuple(chosen.methods) or usual,
         ranks=tuple(chosen.ranks), repeats=chosen.repeats,
         seed=chosen.seed, quick=chosen.quick, features=FEATURES, jobs=chosen.jobs,
         levels=tuple(chosen.levels), draws=chosen.draws,
