@@ -60,7 +60,7 @@ def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, SparseTensor
     tensor = SparseTensor.from_coordinates(places, counts[tuple(places.T)], modes=modes)
     fit = FittedRun(
         factors, modes, dict(FIT_DEFAULTS), made_up.history(), "Converged.", True, (), 12.5,
-        made_up.links(), [None, None],
+        made_up.links(),
     )  # fmt: skip
     card = DatasetCard("0" * 32, HOSTILE[0], tensor.shape, tuple(mode.name for mode in modes),
                        tensor.n_entries, "outcome <b>", ("no", "yes"), False, HOSTILE[4],
