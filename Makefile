@@ -35,6 +35,8 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	  --methods $(SPARSE) cp_binary cp_continuous
 	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
 	  --methods $(SPARSE) cp_binary --name bbc_fresh_all_noise
+	$(BIN)/python -m benchmarks.evidence eicu noise --quick --seed 1 --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
+	  --methods swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 	$(BIN)/python -m benchmarks.evidence bbc_fresh ablation --quick --ranks 10 20 --data-sets 1
 	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --ranks 20 --methods $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --ranks 20 --methods $(SPARSE)
