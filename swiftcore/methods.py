@@ -36,7 +36,7 @@ from swiftcore.entry_weights import (
     rarity,
     weigh_features,
 )
-from swiftcore.evaluation.method import PRESENCE, Embedded, Method, Setting
+from swiftcore.evaluation.method import PRESENCE, Embedded, Method, Setting, on_amounts
 from swiftcore.evaluation.preparation import PARTS, Prepared
 from swiftcore.factorization import Swift
 from swiftcore.factorizer import Factorizer
@@ -145,8 +145,8 @@ def _grid(**choices: Sequence[Any]) -> tuple[Setting, ...]:
 
 def _either(*settings: Setting) -> tuple[Setting, ...]:
     """Each setting on the amounts and on presence."""
-    bare = [{name: one[name] for name in one if name != PRESENCE} for one in settings]
-    return tuple(one | more for more in ({}, {PRESENCE: True}) for one in bare)
+    amounts = [on_amounts(setting) for setting in settings]
+    return (*amounts, *({**setting, PRESENCE: True} for setting in amounts))
 
 
 # Beyond the paper's grid: what helped on documents and records (README, "What helped").

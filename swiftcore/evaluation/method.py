@@ -15,6 +15,11 @@ Setting = Mapping[str, Any]
 PRESENCE = "presence"  # in a setting: count every entry as 1
 
 
+def on_amounts(setting: Setting) -> dict[str, Any]:
+    """The same setting without presence."""
+    return {name: value for name, value in setting.items() if name != PRESENCE}
+
+
 @dataclass(frozen=True, eq=False)
 class Embedded:
     """Memberships of the rows of every part, for factors found on the training rows.
@@ -65,5 +70,5 @@ class Method:
         grid = self.quick_grid if quick else self.grid
         if not binary:
             return grid
-        plain = [{name: setting[name] for name in setting if name != PRESENCE} for setting in grid]
+        plain = [on_amounts(setting) for setting in grid]
         return tuple(one for number, one in enumerate(plain) if one not in plain[:number])
