@@ -108,17 +108,18 @@ class _ExperimentLine(StoppableLine):
 
     def __init__(self) -> None:
         columns = (
-            BarColumn(), TextColumn("{task.completed}/{task.total}"),
+            BarColumn(), TextColumn("{task.fields[parts]}"),
             TextColumn("{task.fields[left]}"), TextColumn("{task.description}"),
         )  # fmt: skip
         super().__init__(Progress(*columns, console=screen), "part")
-        self._task = self.progress.add_task("starting", total=None, left="")
+        self._task = self.progress.add_task("starting", total=None, parts="", left="")
 
     def __call__(self, progress: ExperimentProgress) -> bool:
         left = duration(round(progress.seconds_left))
         self.progress.update(
             self._task, total=progress.total, completed=progress.done,
-            description=escape(progress.what), left=f"{left} left",
+            description=escape(progress.what), parts=f"{progress.done}/{progress.total}",
+            left=f"{left} left",
         )  # fmt: skip
         return self.stop
 
