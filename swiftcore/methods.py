@@ -154,7 +154,7 @@ _RARE: Setting = {"equal_rows": True, "rarity_weighting": True}
 _QUICK_SWIFT: tuple[Setting, ...] = (
     {"sharpness": 2.0},
     {"sharpness": 10.0, "equal_rows": True, PRESENCE: True},
-    {"sharpness": 2.0, **_RARE, PRESENCE: True},
+    *_either({"sharpness": 2.0, **_RARE}),
 )
 _QUICK_SUPERVISED: tuple[Setting, ...] = (
     {"sharpness": 10.0, "label_weighting": 2.0, "equal_rows": False},
@@ -171,7 +171,7 @@ COST_METHODS = ("swift", "supervised_swift", "supervised_cp", "similarity_cp", "
 REPEATABLE = ("swift", "cp_als", "cp_nmu", "similarity_cp", "cp_continuous", "cp_binary", "cp_apr")
 _GRIDS: dict[str, tuple[tuple[Setting, ...], tuple[Setting, ...]]] = {  # thorough, quick
     "swift": (
-        PAPER_GRID + BLUNT_GRID + _either(*_QUICK_SWIFT[1:], {"sharpness": 5.0, **_RARE}),
+        PAPER_GRID + BLUNT_GRID + _either(*_QUICK_SWIFT[1:3], {"sharpness": 5.0, **_RARE}),
         _QUICK_SWIFT,
     ),
     "supervised_swift": (

@@ -65,8 +65,9 @@ class CpApr(CpBaseline):
             sums = moved[mode].sum(axis=0)
             stuck = (growth > 1) & (share(moved[mode], sums) < STUCK_BELOW)
             moved[mode] = moved[mode] + LIFTED_BY * sums * stuck
-            for _ in range(self.inner_iterations):
-                growth = kl_ratio(tensor, moved, mode)
+            for step in range(self.inner_iterations):
+                if step > 0 or stuck.any():
+                    growth = kl_ratio(tensor, moved, mode)
                 violation = np.abs(np.minimum(moved[mode], 1 - growth)).max()
                 if violation < self.tolerance:
                     break

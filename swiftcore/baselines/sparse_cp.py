@@ -110,6 +110,7 @@ def _stacked(
     return np.cumsum([0, *sizes[:-1]]), np.concatenate(factors)
 
 
+_TINY = 1e-290
 # Sums over components may be taken in any order, so that they become vector loops.
 _COMPILED: dict[str, Any] = {
     "nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"},
@@ -119,26 +120,35 @@ _COMPILED: dict[str, Any] = {
 @njit(**_COMPILED)  # type: ignore[untyped-decorator]
 def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power: int,
             offset: float, out: Any) -> None:  # fmt: skip
-    rank = stacked.shape[1]
+    rank, n_modes = stacked.shape[1], places.shape[1]
+    first, last = 1 if mode == 0 else 0, n_modes - 2 if mode == n_modes - 1 else n_modes - 1
     product = np.empty(rank)
     for entry in range(len(values)):
-        product[:] = 1.0
-        for other in range(places.shape[1]):
+        row = tops[first] + places[entry, first]
+        for r in range(rank):
+            product[r] = stacked[row, r] if first < last else 1.0
+        for other in range(first + 1, last):
             if other != mode:
-                factor = stacked[tops[other] + places[entry, other]]
+                row = tops[other] + places[entry, other]
                 for r in range(rank):
-                    product[r] *= factor[r]
-        model = 1.0
+                    product[r] *= stacked[row, r]
+        row, own, model = tops[last] + places[entry, last], tops[mode] + places[entry, mode], offset
+        for r in range(rank):
+            product[r] *= stacked[row, r]
+            model += product[r] * stacked[own, r]
+        weight, line = values[entry], places[entry, mode]
         if power > 0:
-            own, model = stacked[tops[mode] + places[entry, mode]], offset
-            for r in range(rank):
-                model += product[r] * own[r]
-        if model > 0.0:
-            line, value = out[places[entry, mode]], values[entry]
-            for r in range(rank):  # 1 / model may be infinite
-                product[r] = value * (product[r] / model)
-            for r in range(rank):
-                line[r] += product[r] / model if power == 2 else product[r]
+            if not model > 0.0:
+                continue
+            if model < _TINY:  # a weight by it would be infinite
+                for r in range(rank):
+                    product[r] /= model
+            else:
+                weight /= model
+            if power == 2:
+                weight /= model
+        for r in range(rank):
+            out[line, r] += weight * product[r]
 
 
 @njit(**_COMPILED)  # type: ignore[untyped-decorator]

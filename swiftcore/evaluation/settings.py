@@ -10,7 +10,7 @@ from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.method_names import METHOD_TITLES
 
 PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
-GRIDS = 2  # part of what an experiment is called: raise it when a method's grid changes
+GRIDS = 3  # part of what an experiment is called: raise it when a method's grid changes
 NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
 RECIPES = ("cosine", "one-minus-identity", "random")
 

@@ -33,16 +33,30 @@ def test_sums_over_nonzeros_are_those_over_all_cells() -> None:
     model = full(START)
     np.testing.assert_allclose(model_at(TENSOR, START), model[tuple(TENSOR.coordinates.T)])
     np.testing.assert_allclose(squared_error(TENSOR, START), ((DENSE - model) ** 2).sum())
-    for power, weighted in (
-        (0, DENSE),
-        (1, DENSE / (model + 0.1)),
-        (2, DENSE / (model + 0.1) ** 2),
-    ):
-        found = [gather(TENSOR, START, mode, power, 0.1 if power else 0.0) for mode in range(3)]
-        A, B, C = START
-        np.testing.assert_allclose(found[0], np.einsum("ijk,jr,kr->ir", weighted, B, C))
-        np.testing.assert_allclose(found[1], np.einsum("ijk,ir,kr->jr", weighted, A, C))
-        np.testing.assert_allclose(found[2], np.einsum("ijk,ir,jr->kr", weighted, A, B))
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
+@pytest.mark.parametrize("sizes", [(5, 4), (5, 4, 3), (5, 4, 3, 2)])
+def test_weighted_sums_over_nonzeros(sizes: tuple[int, ...], power: int) -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.7, sizes).astype(float)
+    tensor = SparseTensor.from_coordinates(np.argwhere(dense), dense[dense > 0], sizes)
+    factors = [rng.random((size, 2)) for size in sizes]
+    letters = "ijkl"[: len(sizes)]
+    terms = ",".join(f"{letter}r" for letter in letters)
+    weighted = dense / (np.einsum(f"{terms}->{letters}", *factors) + 0.3) ** power
+    for mode, letter in enumerate(letters):
+        others = [factor for other, factor in enumerate(factors) if other != mode]
+        inputs = ",".join(f"{other}r" for other in letters if other != letter)
+        wanted = np.einsum(f"{letters},{inputs}->{letter}r", weighted, *others)
+        np.testing.assert_allclose(gather(tensor, factors, mode, power, 0.3), wanted)
+
+
+def test_sums_stay_finite_where_one_over_the_model_is_not() -> None:
+    tensor = SparseTensor.from_coordinates([[0, 0, 0]], [4.0], (1, 1, 1))
+    factors = [np.array([[1e-100, 0.0]]), np.array([[1e-100, 0.0]]), np.array([[1e-110, 0.0]])]
+    np.testing.assert_allclose(gather(tensor, factors, 0, power=1), [[4e100, 0.0]])
+    assert (gather(tensor, [0 * factor for factor in factors], 0, power=1) == 0).all()
 
 
 @pytest.mark.parametrize("sizes", [(5, 4), (5, 4, 3), (5, 4, 3, 2)])
