@@ -28,6 +28,8 @@ bench: $(READY)
 
 evidence: $(READY) chromium  # the paper's tables on public data; goes on where it was stopped
 	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick
+	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick --ranks 10 --repeats 3 \
+	  --methods $(SPARSE) cp_binary --name bbc_fresh_repeated
 	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1
 	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1 --repeats 3 --ranks 10 20 30 \
 	  --methods swift cp_als cp_nmu similarity_cp --name eicu_repeated
@@ -38,12 +40,13 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.evidence eicu noise --quick --seed 1 --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
 	  --methods swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 	$(BIN)/python -m benchmarks.evidence bbc_fresh ablation --quick --ranks 10 20 --data-sets 1
-	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --ranks 20 --methods $(SPARSE)
-	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --ranks 20 --methods $(SPARSE)
+	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --methods $(SPARSE)
+	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --methods $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --data-sets 1 --name bbc_full_grids
 	$(BIN)/python -m benchmarks.phenotypes bbc_fresh --rank 10
 	$(BIN)/python -m benchmarks.phenotypes eicu --rank 10
 	$(BIN)/python -m benchmarks.figures
+	$(BIN)/python -m benchmarks.tables
 
 nightly: $(READY) chromium
 	$(BIN)/python -m pytest -m nightly

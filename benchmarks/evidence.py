@@ -15,40 +15,28 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.public_data import NAMES, ROOT, load
+from benchmarks.tables import PAPER_RANKS, RESULTS, paper_for, table
 from swiftcore.evaluation.cross_validation import compare_with
 from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
 from swiftcore.evaluation.scores import summarise
 from swiftcore.evaluation.settings import NOISE_LEVELS, ExperimentSettings
 from swiftcore.experiments import run_experiment
-from swiftcore.method_names import METHOD_TITLES
-from swiftcore.methods import usual_methods
+from swiftcore.methods import METHODS
 
-RESULTS = Path(__file__).with_name("results")
-PAPER_RANKS = (5, 10, 20, 30, 40)
 FEATURES = 100
-PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
-    "swift": (0.759, 0.781, 0.803, 0.815, 0.818), "cp_als": (0.521, 0.571, 0.675, 0.671, 0.671),
-    "cp_nmu": (0.484, 0.493, 0.581, 0.600, 0.650),
-    "supervised_cp": (0.506, 0.625, 0.631, 0.665, 0.662),
-    "similarity_cp": (0.518, 0.648, 0.638, 0.662, 0.673),
-    "cp_continuous": (0.403, 0.481, 0.528, 0.559, 0.543),
-    "cp_binary": (0.746, 0.743, 0.737, 0.756, 0.743),
-    "cp_apr": (0.675, 0.768, 0.753, 0.743, 0.746),
-}  # fmt: skip
+EVERY_METHOD = tuple(key for key in METHODS if key != "direct_wasserstein")
 
 
 def main(arguments: list[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     datasets = load(chosen.data)[: chosen.data_sets]
-    # an ablation has its own usual method; the tables have all, small grids or not
-    usual = () if chosen.kind == "ablation" else usual_methods(datasets[0], FEATURES)
+    # an ablation has its own usual method; the tables have all of the paper's, however long
+    usual = () if chosen.kind == "ablation" else EVERY_METHOD
     settings = ExperimentSettings(
         methods=tuple(chosen.methods) or usual,
         ranks=tuple(chosen.ranks), repeats=chosen.repeats,
@@ -65,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{chosen.name or chosen.data + '_' + chosen.kind}.json"
     path.write_text(json.dumps(json.loads(experiment.to_json()), indent=1) + "\n")
-    print(table(experiment, {} if chosen.data == "eicu" else PAPER))
+    print(table(experiment, paper_for(chosen.data)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,34 +103,6 @@ def _counted_on(table: pd.DataFrame, number: int) -> pd.DataFrame:
     if "repeat" in table:
         return table.assign(repeat=table["repeat"] + number * (table["repeat"].max() + 1))
     return table.assign(data_set=number) if "phenotype" in table else table
-
-
-def table(experiment: Experiment, paper: dict[str, tuple[float, ...]]) -> str:
-    """The paper's kind of table, as Markdown: mean ± SD, the paper's own mean in brackets."""
-    across = {"evaluation": "rank", "noise": "level", "ablation": "rank"}[experiment.kind]
-    by = "recipe" if experiment.kind == "ablation" else "method"
-    scores = experiment.tables["scores"]
-    means = scores.pivot_table(index=by, columns=across, values="score", sort=False)
-    spreads = scores.pivot_table(index=by, columns=across, values="score", aggfunc="std")
-    columns = sorted(means.columns)
-    lines = [f"| {by} | " + " | ".join(f"{across} {column}" for column in columns) + " |",
-             "|---" * (len(columns) + 1) + "|"]  # fmt: skip
-    for name in means.index:
-        cells = [_cell(means, spreads, name, column) + _of_paper(paper, name, column)
-                 for column in columns]  # fmt: skip
-        lines.append(f"| {METHOD_TITLES.get(name, name)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _cell(means: pd.DataFrame, spreads: pd.DataFrame, name: str, column: float) -> str:
-    mean = means.loc[name, column]
-    return "" if np.isnan(mean) else f"{mean:.3f} ± {spreads.loc[name, column]:.3f}"
-
-
-def _of_paper(paper: dict[str, tuple[float, ...]], name: str, rank: float) -> str:
-    if name not in paper or rank not in PAPER_RANKS:
-        return ""
-    return f" ({paper[name][PAPER_RANKS.index(int(rank))]:.3f})"
 
 
 def _report(progress: ExperimentProgress) -> None:

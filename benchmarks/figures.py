@@ -12,6 +12,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 from playwright.sync_api import sync_playwright
 
+from benchmarks.tables import RESULTS
 from dashboard.charts import robustness
 from swiftcore.evaluation.experiment import Experiment
 
@@ -19,7 +20,6 @@ REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))  # the same browser as the tests
 from browser.visitor import launch  # noqa: E402
 
-RESULTS = Path(__file__).with_name("results")
 FOLDER = REPOSITORY / "docs" / "figures"
 SIZE = {"width": 1000, "height": 520}
 
