@@ -221,6 +221,9 @@ def draw(results: dict[str, Any], path: Path) -> None:
                     linewidth=width,
                 )
         panel.set(xlabel=x, ylabel="seconds per iteration", xscale="log", yscale="log")
+        places = sorted({row[x] for row in rows if row[x]})
+        panel.set_xticks(places, [f"{place:,}" for place in places])
+        panel.minorticks_off()
         if section == "by_sweeps":
             ours = next(row["seconds"] for row in rows if row["method"] == "swift")
             panel.axhline(ours, color="C0", linewidth=2.5)
