@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> None:
     ])  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{chosen.name or chosen.data + '_' + chosen.kind}.json"
-    path.write_text(json.dumps(json.loads(experiment.to_json()), indent=1) + "\n")
+    kept = json.loads(experiment.to_json())
+    kept["tables"].pop("curves", None)  # every point of every fold: no document shows them
+    path.write_text(json.dumps(kept, indent=1) + "\n")
     print(table(experiment, paper_for(chosen.data)))
 
 

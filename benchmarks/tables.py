@@ -1,4 +1,4 @@
-"""Tables of the recorded evidence, as Markdown, and the README brought up to them.
+"""Tables of the recorded evidence, as Markdown, and the documents brought up to them.
 
     python -m benchmarks.tables
 
@@ -18,7 +18,7 @@ from swiftcore.evaluation.experiment import Experiment
 from swiftcore.method_names import METHOD_TITLES
 
 RESULTS = Path(__file__).with_name("results")
-DOCUMENTS = (RESULTS.parents[1] / "README.md",)
+DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)
 PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
     "swift": (0.759, 0.781, 0.803, 0.815, 0.818), "cp_als": (0.521, 0.571, 0.675, 0.671, 0.671),
