@@ -32,14 +32,13 @@ def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis
     """Mean score of each method; every one has its own dash and marker, named at its end."""
     order = sorted(means["method"].unique(), key=lambda name: (name != "swift", name))
     figure = go.Figure()
-    for number, method in enumerate(order):
+    for method in order:
         one = means[means["method"] == method]
+        colour, dash, marker = style.method_look(method)
         figure.add_scatter(
             x=one[across], y=one["mean"], mode="lines+markers", name=style.safe(title(method)),
-            line={"color": style.SERIES[number % len(style.SERIES)],
-                  "width": 4 if method == "swift" else 2,
-                  "dash": style.DASHES[number % len(style.DASHES)]},
-            marker={"symbol": style.MARKERS[number % len(style.MARKERS)], "size": 9},
+            line={"color": colour, "width": 4 if method == "swift" else 2, "dash": dash},
+            marker={"symbol": marker, "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
             hovertemplate=(f"{style.safe(title(method))}<br>%{{x:{form}}}: "
                            "%{y:.3f}<extra></extra>"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dashboard.as_typed import clipped, visible
+from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 VERMILLION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#6B7280"
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY, "#8C510A", "#5E3C99")
+METHOD_COLOURS = (
+    BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, "#8C510A", "#5E3C99", "#7F0000",
+)  # fmt: skip
 MODE_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE)
 TOWARDS, AWAY = VERMILLION, BLUE  # links with the outcome; the side and a word say it too
 HEAT = "Cividis"
@@ -29,6 +33,15 @@ FONT = "Source Sans, Source Sans Pro, Helvetica, Arial, sans-serif"
 def mode_colour(axis: int) -> str:
     """The colour of a feature mode; axis 1 is the first mode after the rows."""
     return MODE_COLOURS[(axis - 1) % len(MODE_COLOURS)]
+
+
+def method_look(method: str) -> tuple[str, str, str]:
+    """Colour, dash and marker of a method, the same in every figure; classifiers are grey."""
+    known = list(METHOD_TITLES)
+    number = known.index(method) if method in known else len(known)
+    classifier = METHOD_KINDS.get(method) == "classifier"
+    colour = GREY if classifier else METHOD_COLOURS[number % len(METHOD_COLOURS)]
+    return colour, DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)]
 
 
 def safe(text: object, longest: int = 60) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from dashboard import verdicts
 from dashboard.charts import prediction, robustness, runs
+from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
 
 
 def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -> None:
@@ -96,6 +97,23 @@ def test_noise_lines_tell_methods_apart_by_dash_and_marker_and_name_them_at_the_
     assert swift.line.dash != other.line.dash and swift.marker.symbol != other.marker.symbol
     assert min(swift.error_y.array) > 0
     assert {note.text for note in figure.layout.annotations} == {"SWIFT", "CP-ALS"}
+
+
+def test_a_method_looks_the_same_in_every_figure_and_like_no_other() -> None:
+    same = made_up.noise().tables["scores"].query("method == 'swift'")
+    looks = []
+    for names in (tuple(METHOD_TITLES), ("swift", "cp_apr", "lasso_indicators")):
+        many = pd.concat([same.assign(method=name) for name in names])
+        figure = robustness.noise_lines(many, "PR-AUC", "noise")
+        looks.append({
+            line.name: (line.line.color, line.line.dash, line.marker.symbol)
+            for line in figure.data
+        })  # fmt: skip
+    everywhere, few = looks
+    assert len(set(everywhere.values())) == len(METHOD_TITLES)
+    assert few == {name: everywhere[name] for name in few} and len(few) == 3
+    factorizations = [k for k, kind in METHOD_KINDS.items() if kind == "factorization"]
+    assert len({everywhere[METHOD_TITLES[k]][0] for k in factorizations}) == len(factorizations)
 
 
 def test_names_at_line_ends_never_lie_on_each_other() -> None:
