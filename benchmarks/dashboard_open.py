@@ -18,12 +18,14 @@ from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import RESULTS
+
 REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))  # the same server and browser as the tests
 from browser.server import Server, seeded_store  # noqa: E402
 from browser.visitor import PAGES, PATIENCE, Visitor, launch  # noqa: E402
 
-RESULT = REPOSITORY / "benchmarks" / "results" / "dashboard_open.json"
+RESULT = RESULTS / "dashboard_open.json"
 REPEATS = 3
 TABLE = """() => [...document.querySelectorAll('canvas [role=gridcell]')]
   .some(cell => cell.textContent === 'P01')"""

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
+from benchmarks import RESULTS
 from swiftcore.data.documents import choose_words, cooccurrence_tensor, read_corpus
 from swiftcore.data.findings import Findings
 from swiftcore.data.options import BuildOptions, Limits
@@ -123,9 +124,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_500_000)
     parser.add_argument("--bbc", type=Path, help="folder of the BBC News articles")
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "data_in.json"
-    )
+    parser.add_argument("--out", type=Path, default=RESULTS / "data_in.json")
     asked = parser.parse_args()
     results = [measure_events(asked.rows, asked.times)]
     if asked.bbc:

@@ -19,8 +19,9 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks import RESULTS
 from benchmarks.public_data import NAMES, ROOT, load
-from benchmarks.tables import PAPER_RANKS, RESULTS, paper_for, table
+from benchmarks.tables import PAPER_RANKS, paper_for, table
 from swiftcore.evaluation.cross_validation import compare_with
 from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
 from swiftcore.evaluation.scores import summarise

@@ -12,7 +12,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 from playwright.sync_api import sync_playwright
 
-from benchmarks.tables import RESULTS
+from benchmarks import RESULTS
 from dashboard.charts import robustness
 from swiftcore.evaluation.experiment import Experiment
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks import RESULTS
 from benchmarks.evidence import FEATURES
 from benchmarks.public_data import NAMES, ROOT, load
-from benchmarks.tables import RESULTS
 from swiftcore.evaluation.experiment import Experiment
 from swiftcore.evaluation.preparation import choose_features
 from swiftcore.experiments import ExperimentSettings, fit_swift, link_outcome, run_experiment

@@ -13,13 +13,13 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import swiftcore
+from benchmarks import RESULTS
 from benchmarks.direct_wasserstein import fit_direct_wasserstein
 from benchmarks.floor import arithmetic_floor
 from benchmarks.growth import growth, memory
@@ -36,7 +36,6 @@ from swiftcore.transport.problem import TransportSettings, describe_problem
 from swiftcore.transport.sinkhorn import Sweeper, cold_state, stack_factors
 
 Array = NDArray[np.float64]
-RESULTS = Path(__file__).parent / "results"
 RANK = 40
 
 

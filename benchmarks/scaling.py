@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import swiftcore
+from benchmarks import RESULTS
 from benchmarks.paper_dense import PAPER_SWEEPS, PaperDense
 from benchmarks.report import show
 from swiftcore.baselines import (
@@ -44,7 +45,6 @@ from swiftcore.method_names import METHOD_TITLES
 from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]
-RESULTS = Path(__file__).parent / "results"
 RANK, ROWS = 10, 500  # where the other one grows
 BASELINES: dict[str, Any] = {
     "cp_als": CpAls, "cp_nmu": CpNmu, "supervised_cp": SupervisedCp,

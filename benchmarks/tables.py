@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 
+from benchmarks import RESULTS
 from swiftcore.evaluation.experiment import Experiment
 from swiftcore.method_names import METHOD_TITLES
 
-RESULTS = Path(__file__).with_name("results")
 DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)
 PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public

@@ -20,9 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import RESULTS
 from benchmarks.evidence import FEATURES
 from benchmarks.public_data import load
-from benchmarks.tables import PAPER, PAPER_RANKS, RESULTS, table
+from benchmarks.tables import PAPER, PAPER_RANKS, table
 from swiftcore.evaluation.experiment import Experiment
 from swiftcore.experiments import ExperimentSettings, run_experiment
 from swiftcore.methods import usual_methods

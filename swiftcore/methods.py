@@ -149,7 +149,7 @@ def _either(*settings: Setting) -> tuple[Setting, ...]:
     return (*amounts, *({**setting, PRESENCE: True} for setting in amounts))
 
 
-# Beyond the paper's grid: what helped on documents and records (README, "What helped").
+# Beyond the paper's grid: what helped on documents and records (docs/evidence.md, "What helped").
 _RARE: Setting = {"equal_rows": True, "rarity_weighting": True}
 _QUICK_SWIFT: tuple[Setting, ...] = (
     {"sharpness": 2.0},

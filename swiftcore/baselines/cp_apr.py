@@ -66,7 +66,7 @@ class CpApr(CpBaseline):
             stuck = (growth > 1) & (share(moved[mode], sums) < STUCK_BELOW)
             moved[mode] = moved[mode] + LIFTED_BY * sums * stuck
             for step in range(self.inner_iterations):
-                if step > 0 or stuck.any():
+                if step > 0 or stuck.any():  # else it is known already
                     growth = kl_ratio(tensor, moved, mode)
                 violation = np.abs(np.minimum(moved[mode], 1 - growth)).max()
                 if violation < self.tolerance:

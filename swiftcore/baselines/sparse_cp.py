@@ -110,7 +110,7 @@ def _stacked(
     return np.cumsum([0, *sizes[:-1]]), np.concatenate(factors)
 
 
-_TINY = 1e-290
+_TINY = 1e-290  # one over less may be infinite
 # Sums over components may be taken in any order, so that they become vector loops.
 _COMPILED: dict[str, Any] = {
     "nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"},
@@ -126,7 +126,7 @@ def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power:
     for entry in range(len(values)):
         row = tops[first] + places[entry, first]
         for r in range(rank):
-            product[r] = stacked[row, r] if first < last else 1.0
+            product[r] = stacked[row, r] if first < last else 1.0  # 1: a matrix has one other mode
         for other in range(first + 1, last):
             if other != mode:
                 row = tops[other] + places[entry, other]
@@ -140,7 +140,7 @@ def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power:
         if power > 0:
             if not model > 0.0:
                 continue
-            if model < _TINY:  # a weight by it would be infinite
+            if model < _TINY:
                 for r in range(rank):
                     product[r] /= model
             else:
