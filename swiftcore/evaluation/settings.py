@@ -81,8 +81,9 @@ def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
 
 def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
     if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
-        yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks",
-                      repr(chosen.ranks), "Give ranks such as 5 10 20.")  # fmt: skip
+        found = ", ".join(map(str, chosen.ranks)) or "none"
+        yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks", found,
+                      "Give ranks such as 5 10 20.")  # fmt: skip
     for name, least in (("folds", 2), ("repeats", 1), ("draws", 1), ("seeds", 1),
                         ("features", 0), ("seed", 0)):  # fmt: skip
         if getattr(chosen, name) < least:
