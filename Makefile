@@ -53,7 +53,7 @@ nightly: $(READY) chromium
 
 sample: $(READY)  # the sample data, then the finished results that ship with them
 	$(BIN)/python sample_data/generate.py
-	$(BIN)/python -m dashboard.runs.samples make
+	$(BIN)/python -m dashboard.jobs.samples make
 
 screenshots: $(READY) chromium
 	$(BIN)/python -m benchmarks.screenshots

@@ -28,11 +28,11 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 from benchmarks import RESULTS
-from swiftcore.data.documents import choose_words, cooccurrence_tensor, read_corpus
-from swiftcore.data.findings import Findings
+from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
+from swiftcore.data.from_path.read_path import read_path
+from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions, Limits
-from swiftcore.data.read_path import read_path
-from swiftcore.data.sandbox import build_path, inspect_path
+from swiftcore.data.reading.findings import Findings
 
 EVENT_GOAL, TEXT_GOAL = 3.0, 2.0
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n")

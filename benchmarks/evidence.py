@@ -22,12 +22,12 @@ import pandas as pd
 from benchmarks import RESULTS
 from benchmarks.public_data import NAMES, ROOT, load
 from benchmarks.tables import PAPER_RANKS, paper_for, table
-from swiftcore.evaluation.cross_validation import compare_with
-from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
-from swiftcore.evaluation.scores import summarise
-from swiftcore.evaluation.settings import NOISE_LEVELS, ExperimentSettings
-from swiftcore.experiments import run_experiment
-from swiftcore.methods import METHODS
+from swiftcore.evaluation.experiments.cross_validation import compare_with
+from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
+from swiftcore.evaluation.experiments.run import run_experiment
+from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, ExperimentSettings
+from swiftcore.evaluation.methods.catalogue import METHODS
+from swiftcore.evaluation.protocol.scores import summarise
 
 FEATURES = 100
 EVERY_METHOD = tuple(key for key in METHODS if key != "direct_wasserstein")

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks import RESULTS
 from dashboard.charts import robustness
-from swiftcore.evaluation.experiment import Experiment
+from swiftcore.evaluation.experiments.result import Experiment
 
 REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))  # the same browser as the tests

@@ -11,7 +11,7 @@ from numba import njit
 from threadpoolctl import threadpool_limits
 
 from swiftcore.tensor import SparseTensor, unfold
-from swiftcore.transport.elementary import COMPILED, exp, log
+from swiftcore.transport.compiled.elementary import COMPILED, exp, log
 
 
 @njit(**COMPILED)

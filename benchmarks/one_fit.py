@@ -13,8 +13,8 @@ import numpy as np
 import psutil
 
 from swiftcore.cost import build_costs
-from swiftcore.data.synthetic import generate_ehr
-from swiftcore.factorization import Swift
+from swiftcore.data.synthetic.ehr import generate_ehr
+from swiftcore.swift import Swift
 
 
 def measure(

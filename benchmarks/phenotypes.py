@@ -23,10 +23,15 @@ import pandas as pd
 from benchmarks import RESULTS
 from benchmarks.evidence import FEATURES
 from benchmarks.public_data import NAMES, ROOT, load
-from swiftcore.evaluation.experiment import Experiment
-from swiftcore.evaluation.preparation import choose_features
-from swiftcore.experiments import ExperimentSettings, fit_swift, link_outcome, run_experiment
-from swiftcore.phenotypes import Phenotype, describe_phenotypes
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.experiments.run import (
+    ExperimentSettings,
+    fit_swift,
+    link_outcome,
+    run_experiment,
+)
+from swiftcore.evaluation.protocol.preparation import choose_features
+from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 
 WORDS = 4  # per mode and phenotype, in the table
 

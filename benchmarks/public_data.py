@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from swiftcore.data.building.documents import cooccurrence_tensor, read_corpus
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.documents import cooccurrence_tensor, read_corpus
-from swiftcore.data.findings import Findings
+from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.sandbox import build_path
+from swiftcore.data.reading.findings import Findings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("SWIFT_SHARED_DATA", ROOT.parent / "shared" / "data"))

@@ -27,13 +27,13 @@ from benchmarks.paper_dense import fit_paper_dense
 from benchmarks.peers import run_cp_als, run_cp_apr, run_gcp, run_nn_parafac
 from benchmarks.report import draw, show
 from swiftcore.cost import build_costs
-from swiftcore.data.synthetic import generate_ehr
-from swiftcore.factorization import Swift
-from swiftcore.factorization.factor_update import update_factors
-from swiftcore.parallel import Workers
+from swiftcore.data.synthetic.ehr import generate_ehr
+from swiftcore.runtime.workers import Workers
+from swiftcore.swift import Swift
+from swiftcore.swift.factor_update import update_factors
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.problem import TransportSettings, describe_problem
-from swiftcore.transport.sinkhorn import Sweeper, cold_state, stack_factors
+from swiftcore.transport.sweep import Sweeper, cold_state, stack_factors
 
 Array = NDArray[np.float64]
 RANK = 40

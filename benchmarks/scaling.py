@@ -38,10 +38,10 @@ from swiftcore.baselines import (
 )
 from swiftcore.baselines.direct_wasserstein import dense_scalings, relaxation, unfolded
 from swiftcore.cost import build_costs
-from swiftcore.data.synthetic import generate_ehr
+from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.errors import NotEnoughMemory
-from swiftcore.factorization import Swift
-from swiftcore.method_names import METHOD_TITLES
+from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.swift import Swift
 from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from benchmarks import RESULTS
-from swiftcore.evaluation.experiment import Experiment
-from swiftcore.method_names import METHOD_TITLES
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.methods.names import METHOD_TITLES
 
 DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)

@@ -24,9 +24,9 @@ from benchmarks import RESULTS
 from benchmarks.evidence import FEATURES
 from benchmarks.public_data import load
 from benchmarks.tables import PAPER, PAPER_RANKS, table
-from swiftcore.evaluation.experiment import Experiment
-from swiftcore.experiments import ExperimentSettings, run_experiment
-from swiftcore.methods import usual_methods
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.experiments.run import ExperimentSettings, run_experiment
+from swiftcore.evaluation.methods.catalogue import usual_methods
 
 BARS = {"quick": 5 * 60, "full": 2 * 3600}  # seconds
 PARTS_BEFORE_THE_KILL = 100

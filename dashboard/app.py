@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import streamlit as st
 
-from dashboard import cache, chain, state
-from dashboard.icon import page_icon
+from dashboard.session import cache, selection, state
+from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.sidebar import show_sidebar
-from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
+
+ICON = Path(__file__).with_name("icon.png")
 
 
 def main() -> None:
     """Draw one screen."""
-    st.set_page_config(page_title="SWIFT Phenotyping", page_icon=page_icon(), layout="wide")
+    st.set_page_config(page_title="SWIFT Phenotyping", page_icon=str(ICON), layout="wide")
     state.read_url()
-    notices = guarded(chain.settle) or []
+    notices = guarded(selection.settle) or []
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")

@@ -23,9 +23,9 @@ from rich.console import Console
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse
 
-from dashboard.runs.samples import seed_samples
-from dashboard.runs.store import Store, default_root
-from dashboard.words import PAGES
+from dashboard.jobs.samples import seed_samples
+from dashboard.store.store import Store, default_root
+from dashboard.text.wording import PAGES
 from swiftcore.errors import SwiftError
 
 if TYPE_CHECKING:

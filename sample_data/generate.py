@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swiftcore.data.synthetic import DAYS_OBSERVED, SyntheticEhr, generate_ehr
-from swiftcore.data.synthetic_news import generate_news
+from swiftcore.data.synthetic.ehr import DAYS_OBSERVED, SyntheticEhr, generate_ehr
+from swiftcore.data.synthetic.news import generate_news
 
 SEED = 2021
 FIRST_DAY = date(2021, 1, 1)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         Problem,
         SwiftError,
     )
-    from swiftcore.evaluation.experiment import Experiment
-    from swiftcore.evaluation.settings import ExperimentSettings
-    from swiftcore.experiments import cross_validate, sweep_noise
-    from swiftcore.factorization import Swift, load_model, save_model
-    from swiftcore.phenotypes import Phenotype, describe_phenotypes
+    from swiftcore.evaluation.experiments.result import Experiment
+    from swiftcore.evaluation.experiments.run import cross_validate, sweep_noise
+    from swiftcore.evaluation.experiments.settings import ExperimentSettings
+    from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
     from swiftcore.progress import FitOutcome, FitProgress
+    from swiftcore.swift import Swift, load_model, save_model
     from swiftcore.tensor import Mode, SparseTensor, unfold
 
 __version__ = "0.1.0"
@@ -56,11 +56,11 @@ _HOMES = {
     "swiftcore.errors": (
         "InvalidCost", "InvalidData", "InvalidSettings", "NotEnoughMemory", "Problem", "SwiftError",
     ),
-    "swiftcore.evaluation.experiment": ("Experiment",),
-    "swiftcore.evaluation.settings": ("ExperimentSettings",),
-    "swiftcore.experiments": ("cross_validate", "sweep_noise"),
-    "swiftcore.factorization": ("Swift", "load_model", "save_model"),
-    "swiftcore.phenotypes": ("Phenotype", "describe_phenotypes"),
+    "swiftcore.evaluation.experiments.result": ("Experiment",),
+    "swiftcore.evaluation.experiments.settings": ("ExperimentSettings",),
+    "swiftcore.evaluation.experiments.run": ("cross_validate", "sweep_noise"),
+    "swiftcore.swift": ("Swift", "load_model", "save_model"),
+    "swiftcore.phenotypes.describe": ("Phenotype", "describe_phenotypes"),
     "swiftcore.progress": ("FitOutcome", "FitProgress"),
     "swiftcore.tensor": ("Mode", "SparseTensor", "unfold"),
 }  # fmt: skip

@@ -1,127 +1,190 @@
-"""Who may import whom, read from the source."""
+"""Who may import whom: one ordered list of layers, read from the source."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted((ROOT / "swiftcore").rglob("*.py"))
-BELOW = {  # what each part of swiftcore may use besides itself and FOR_ALL
-    "tensor": set(),
-    "transport": {"parallel"},
-    "cost": set(),
-    "data": set(),
-    "factorization": {"transport", "cost", "parallel"},
-    "baselines": {"cost", "parallel"},
-    "factorizer": set(),
-    "phenotypes": set(),
-    "parallel": set(),
-    "progress": set(),
-    "errors": set(),
-    "whole_file": set(),
-    "tf_idf": set(),
-    "free_memory": {"errors"},
-    "csv_safe": set(),
-    "classifiers": set(),
-    "entry_weights": set(),
-    "methods": {"baselines", "classifiers", "data", "entry_weights", "evaluation", "factorization"},
-    "fits": {"cost", "data", "factorization", "methods"},
-    "experiments": {"data", "evaluation", "fits", "methods"},
-    "method_names": set(),
-    "evaluation": {"cost", "data", "method_names", "phenotypes", "parallel", "transport"},
-}
-FOR_ALL = {
-    "csv_safe", "errors", "factorizer", "free_memory", "progress", "tensor", "tf_idf", "whole_file",
-}  # fmt: skip
-LEAVES = {
-    "errors": set(), "progress": set(), "tensor": {"errors"}, "parallel": set(),
-    "tf_idf": set(), "whole_file": set(), "free_memory": {"errors"},
-    "factorizer": {"progress", "tensor"},
-}  # fmt: skip
-EVERYWHERE = {"__init__", "cli"}  # the front door and the command may use every part
+# A file belongs to the longest prefix that names it. It may import its own layer and those
+# above it in this list; the front doors (swiftcore itself, the command line) may import all.
+LAYERS = (
+    "swiftcore.errors",
+    "swiftcore.progress",
+    "swiftcore.runtime",
+    "swiftcore.tensor",
+    "swiftcore.phenotypes",
+    "swiftcore.factorizer",
+    "swiftcore.cost",
+    "swiftcore.transport.compiled",
+    "swiftcore.transport",
+    "swiftcore.swift",
+    "swiftcore.baselines.solvers",
+    "swiftcore.baselines",
+    "swiftcore.data.options",
+    "swiftcore.data.reading",
+    "swiftcore.data.building",
+    "swiftcore.data.summary",
+    "swiftcore.data.dataset",
+    "swiftcore.data.bundle",
+    "swiftcore.data.synthetic",
+    "swiftcore.data.samples",
+    "swiftcore.data.from_path",
+    "swiftcore.data",
+    "swiftcore.evaluation.protocol",
+    "swiftcore.evaluation.methods",
+    "swiftcore.fit_dataset",
+    "swiftcore.evaluation.experiments",
+    "swiftcore.evaluation",
+    "dashboard.text",
+    "dashboard.privacy",
+    "dashboard.store",
+    "dashboard.fit_view",
+    "dashboard.charts",
+    "dashboard.report",
+    "dashboard.jobs",
+    "dashboard.session",
+    "dashboard.widgets",
+    "dashboard.views",
+    "dashboard.launch",
+    "dashboard.app",
+    "dashboard",
+)
+FRONT_DOORS = ("swiftcore", "swiftcore.cli")
+STREAMLIT = ("dashboard.session", "dashboard.widgets", "dashboard.views", "dashboard.app")
+CONCRETE = ("swiftcore.swift", "swiftcore.baselines")  # models that only the catalogue names
+HEAVY = ("sklearn", "numba", *CONCRETE, "swiftcore.fit_dataset")
+WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
+FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
-def part_of(path: Path) -> str:
-    inside = path.relative_to(ROOT / "swiftcore").parts
-    return inside[0] if len(inside) > 1 else path.stem
+def module(path: Path) -> str:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix(".__init__")
 
 
-def imports(path: Path) -> list[tuple[str, ast.AST]]:
-    """Every imported module, with ``from a import b`` as a.b."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found: list[tuple[str, ast.AST]] = []
+def within(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def layer(name: str) -> int:
+    found = [place for place, known in enumerate(LAYERS) if within(name, known)]
+    return max(found, key=lambda place: len(LAYERS[place]), default=-1)
+
+
+def imports(tree: ast.AST) -> list[tuple[str, int]]:
+    """Every imported module, with ``from a import b`` as a.b, and its line."""
+    found: list[tuple[str, int]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, node) for alias in node.names]
+            found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found += [(f"{node.module}.{alias.name}", node) for alias in node.names]
+            assert node.level == 0, f"line {node.lineno}: relative import"
+            found += [(f"{node.module}.{alias.name}", node.lineno) for alias in node.names]
     return found
 
 
-def ids(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
+@every_file
+def test_imports_only_go_down_the_list(path: Path) -> None:
+    name = module(path)
+    if name in FRONT_DOORS or within(name, "swiftcore.cli"):
+        return
+    assert layer(name) >= 0, f"{name} belongs to no layer"
+    for imported, line in imports(TREES[path]):
+        if within(imported, "swiftcore", "dashboard"):
+            assert layer(imported) <= layer(name), f"line {line}: {name} imports {imported}"
+            assert not within(imported, "swiftcore.cli"), f"line {line}: {imported}"
+
+
+@every_file
 def test_the_core_knows_no_screen_and_no_plot(path: Path) -> None:
-    for name, _ in imports(path):
-        screens = {"dashboard", "streamlit", "plotly", "matplotlib", "tests", "benchmarks"}
-        if part_of(path) == "cli":  # the front door may open the dashboard
-            screens.remove("dashboard")
-        assert name.split(".")[0] not in screens, name
+    name = module(path)
+    for imported, line in imports(TREES[path]):
+        top = imported.split(".")[0]
+        assert top not in {"tests", "benchmarks", "matplotlib"}, f"line {line}: {imported}"
+        if within(name, "swiftcore"):
+            assert top not in {"streamlit", "plotly"}, f"line {line}: {imported}"
+            command = within(name, "swiftcore.cli")  # it may open the dashboard
+            assert command or top != "dashboard", f"line {line}: {imported}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_imports_only_go_downward(path: Path) -> None:
-    part = part_of(path)
-    if part in EVERYWHERE:
+@every_file
+def test_streamlit_is_only_on_the_screen(path: Path) -> None:
+    name = module(path)
+    for imported, line in imports(TREES[path]):
+        launcher = name == "dashboard.launch" and imported == "streamlit.starlette.App"
+        allowed = launcher or within(name, *STREAMLIT)
+        assert allowed or imported.split(".")[0] != "streamlit", f"line {line}"
+
+
+@every_file
+def test_only_the_catalogue_names_concrete_models(path: Path) -> None:
+    name = module(path)
+    above = within(name, "dashboard", "swiftcore.evaluation")
+    if not above or within(name, "swiftcore.evaluation.methods"):
         return
-    allowed = LEAVES.get(part, BELOW[part] | FOR_ALL) | {part}
-    for name, _ in imports(path):
-        pieces = name.split(".")
-        if pieces[0] == "swiftcore":
-            assert len(pieces) > 1 and pieces[1] in allowed, f"{part} imports {name}"
+    for imported, line in imports(TREES[path]):
+        assert not within(imported, *CONCRETE) or name in WORKERS, f"line {line}: {imported}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
+@every_file
+def test_pages_never_import_the_compiler(path: Path) -> None:
+    name = module(path)
+    if not within(name, "dashboard") or name in WORKERS:
+        return
+    for imported, line in imports(TREES[path]):
+        assert not within(imported, *HEAVY, "plotly.express"), f"line {line}: {imported}"
+        assert imported != "swiftcore.Swift", f"line {line}"
+
+
+@every_file
 def test_no_import_hides_in_a_function_to_dodge_a_cycle(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import):
-                    names = [alias.name for alias in node.names]
-                elif isinstance(node, ast.ImportFrom):
-                    names = [str(node.module)]
-                else:
-                    continue
-                assert not any(name.startswith("swiftcore") for name in names), names
-
-
-def test_evaluation_knows_no_concrete_model() -> None:
-    for path in (ROOT / "swiftcore" / "evaluation").rglob("*.py"):
-        for name, _ in imports(path):
-            assert not name.startswith("swiftcore.factorization"), f"{path}: {name}"
-
-
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_library_code_logs_and_does_not_print(path: Path) -> None:
-    if part_of(path) == "cli":
+    if not within(module(path), "swiftcore"):
         return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for function in ast.walk(TREES[path]):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for imported, line in imports(function):
+                assert not within(imported, "swiftcore"), f"line {line}: {imported}"
+
+
+def test_no_view_imports_a_view() -> None:
+    for path in (ROOT / "dashboard" / "views").glob("*.py"):
+        for imported, line in imports(TREES[path]):
+            assert not within(imported, "dashboard.views"), f"{path.name}, line {line}"
+
+
+@every_file
+def test_session_and_address_have_one_door(path: Path) -> None:
+    if module(path) == "dashboard.session.state":
+        return
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in {"session_state", "query_params"}, f"line {node.lineno}"
+
+
+@every_file
+def test_library_code_logs_and_does_not_print(path: Path) -> None:
+    if within(module(path), "swiftcore.cli"):
+        return
+    for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "print", f"line {node.lineno}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
+@every_file
 def test_randomness_is_passed_in_and_nothing_is_pickled(path: Path) -> None:
-    for name, _ in imports(path):
-        assert name.split(".")[0] not in {"random", "pickle", "cloudpickle", "dill"}, name
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for imported, _ in imports(TREES[path]):
+        banned = {"random", "pickle", "cloudpickle", "dill", "shelve"}
+        assert imported.split(".")[0] not in banned, imported
+    for node in ast.walk(TREES[path]):
         if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random."):
             allowed = {"np.random.default_rng", "np.random.Generator"}
             assert ast.unparse(node) in allowed, f"line {node.lineno}: {ast.unparse(node)}"
@@ -129,11 +192,41 @@ def test_randomness_is_passed_in_and_nothing_is_pickled(path: Path) -> None:
             assert ast.unparse(node.value) == "False", f"line {node.value.lineno}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
+@every_file
+def test_nothing_unsafe_is_drawn_and_no_error_is_swallowed(path: Path) -> None:
+    if not within(module(path), "dashboard"):
+        return
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.keyword):
+            assert node.arg not in {"unsafe_allow_html", "unsafe_allow_javascript"}, node.arg
+        if isinstance(node, ast.ExceptHandler):
+            caught = ast.unparse(node.type) if node.type else "everything"
+            assert caught not in {"Exception", "BaseException", "everything"}, f"{node.lineno}"
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "st.toast":
+            raise AssertionError("a toast has no accessible name")
+
+
+@every_file
 def test_no_name_says_nothing(path: Path) -> None:
     assert path.stem not in {"utils", "helpers", "common", "manager", "misc"}
 
 
-def test_all_parts_are_known_here() -> None:
-    parts = {part_of(path) for path in FILES} - EVERYWHERE
-    assert parts <= set(BELOW)
+def test_every_layer_exists() -> None:
+    names = {module(path) for path in FILES}
+    assert [one for one in LAYERS if not any(within(name, one) for name in names)] == []
+
+
+def test_views_open_without_compiler_and_without_charts_before_the_table() -> None:
+    views = sorted(path.stem for path in (ROOT / "dashboard" / "views").glob("[a-z]*.py"))
+    assert "phenotypes" in views
+    code = (
+        "import sys; from importlib import import_module\n"
+        "import_module('dashboard.views.phenotypes'); import_module('dashboard.widgets.sidebar')\n"
+        "early = 'dashboard.charts.phenotypes' in sys.modules\n"
+        f"[import_module(f'dashboard.views.{{name}}') for name in {views!r}]\n"
+        "print(early, sorted({'numba', 'sklearn', 'swiftcore.swift'} & set(sys.modules)))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=ROOT
+    )
+    assert answer.stdout.strip() == "False []", answer.stdout + answer.stderr

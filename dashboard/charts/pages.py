@@ -8,9 +8,9 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from dashboard.charts import prediction, robustness
-from swiftcore.evaluation.experiment import Experiment
-from swiftcore.method_names import METHOD_TITLES
-from swiftcore.whole_file import write_whole
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.runtime.atomic_file import write_whole
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>

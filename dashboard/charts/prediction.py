@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts import style
-from dashboard.disclosure import HIDDEN, hide_table
-from dashboard.verdicts import title
+from dashboard.privacy.small_counts import HIDDEN, hide_table
+from dashboard.text.result_sentences import title
 
 
 def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Figure:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dashboard.charts import style
 from dashboard.charts.prediction import phenotype_labels
-from dashboard.verdicts import RECIPE_TITLES, short_title, title
+from dashboard.text.result_sentences import RECIPE_TITLES, short_title, title
 
 
 def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:

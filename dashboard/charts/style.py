@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dashboard.as_typed import clipped, visible
-from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
+from dashboard.text.display import clipped, visible
+from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -10,17 +10,17 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dashboard import phenotype_facts
-from dashboard.disclosure import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
+from dashboard.fit_view import phenotype_tables
+from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
 from dashboard.report.sections import Section, experiment_sections
-from dashboard.runs.cards import DatasetCard, RunCard
-from dashboard.runs.results import FittedRun
-from dashboard.runs.reviews import Review
-from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, plural
+from dashboard.store.cards import DatasetCard, RunCard
+from dashboard.store.results import FittedRun
+from dashboard.store.reviews import Review
+from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, plural
 from swiftcore import __version__
 from swiftcore.errors import InvalidSettings, Problem
-from swiftcore.evaluation.experiment import Experiment
-from swiftcore.phenotypes import Phenotype, describe_phenotypes
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.tensor import SparseTensor
 
 FEATURES_READ = 60  # per mode; the strong ones of them are listed, the rest is counted
@@ -184,15 +184,15 @@ class _Sheets:
         limit: int,
     ) -> None:
         self.card, self.fit, self.reviews, self.limit = card, fit, reviews, limit
-        self.has = [phenotype_facts.presence(tensor, axis) for axis in range(1, tensor.n_modes)]
-        self.counts = [phenotype_facts.row_counts(one) for one in self.has]
-        self.links = phenotype_facts.links(fit.links)
-        self.found = phenotype_facts.stability(stability)
-        self.names = phenotype_facts.clinical_names(reviews)
+        self.has = [phenotype_tables.presence(tensor, axis) for axis in range(1, tensor.n_modes)]
+        self.counts = [phenotype_tables.row_counts(one) for one in self.has]
+        self.links = phenotype_tables.links(fit.links)
+        self.found = phenotype_tables.stability(stability)
+        self.names = phenotype_tables.clinical_names(reviews)
 
     def of(self, phenotype: Phenotype) -> PhenotypeSheet:
         name = phenotype.identifier
-        working = phenotype_facts.working_name(phenotype, self.counts, self.limit)
+        working = phenotype_tables.working_name(phenotype, self.counts, self.limit)
         link = self.links.get(name)
         return PhenotypeSheet(
             identifier=name,
@@ -213,7 +213,7 @@ class _Sheets:
         )
 
     def _mode(self, phenotype: Phenotype, axis: int, mode: str) -> ModeSheet:
-        profile = phenotype_facts.profile(
+        profile = phenotype_tables.profile(
             phenotype, mode, self.fit.factors[axis], self.has[axis - 1], self.limit
         )
         carriers = len(phenotype.rows)
@@ -231,7 +231,7 @@ class _Sheets:
                          f"{plural(self.card.mode_names[0])} have them")  # fmt: skip
         return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "")
 
-    def _link_words(self, link: phenotype_facts.Link) -> str:
+    def _link_words(self, link: phenotype_tables.Link) -> str:
         if link.direction == 0:
             return "none"
         target = link.towards or self.card.outcome_name or "the outcome"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.report.contents import Report, gather_report
-from dashboard.runs.request import EXPERIMENTS, OF_A_FIT
-from dashboard.runs.reviews import Reviews
-from dashboard.runs.store import Store
-from dashboard.sound_tables import checked
+from dashboard.store.request import EXPERIMENTS, OF_A_FIT
+from dashboard.store.reviews import Reviews
+from dashboard.store.store import Store
+from swiftcore.evaluation.experiments.schema import checked
 
 
 def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Report:

@@ -10,10 +10,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from dashboard.as_typed import clipped, visible
 from dashboard.charts.style import MODE_COLOURS
 from dashboard.report.contents import Report
-from dashboard.words import capital, plural
+from dashboard.text.display import clipped, visible
+from dashboard.text.wording import capital, plural
 
 LONGEST_NAME = 90
 LONGEST_HEADING = 160

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard import verdicts
-from dashboard.disclosure import hide_table
-from swiftcore.evaluation.experiment import Experiment
+from dashboard.privacy.small_counts import hide_table
+from dashboard.text import result_sentences
+from swiftcore.evaluation.experiments.result import Experiment
 
 SECOND_SCORES = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 
@@ -91,8 +91,8 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
         rows.append((row.phenotype, names.get(row.phenotype, ""), f"{direction}{target}",
                      row.weight, row.low, row.high, row.same_sign))  # fmt: skip
     shown = _table("links", "Weights of a lasso logistic regression", columns, rows)
-    sentence = "" if several else verdicts.links(table)
-    score = verdicts.score(found.about)
+    sentence = "" if several else result_sentences.links(table)
+    score = result_sentences.score(found.about)
     return Section("Link to the outcome", f"{sentence} {score}".strip(), (shown,), _notes(found))
 
 
@@ -103,7 +103,7 @@ def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
     rows = [(row.phenotype, names.get(row.phenotype, ""), row.seeds, row.folds, row.cosine)
             for row in table.itertuples()]  # fmt: skip
     shown = _table("stability", "Share of repeated runs that find it again", columns, rows)
-    return Section("Found again", verdicts.stability(table), (shown,), _notes(found))
+    return Section("Found again", result_sentences.stability(table), (shown,), _notes(found))
 
 
 def _evaluation(found: Experiment, limit: int) -> Section:
@@ -115,7 +115,7 @@ def _evaluation(found: Experiment, limit: int) -> Section:
         _table("scores", f"{metric} on unseen rows",
                {"Method": "text", "Phenotypes": "text", metric: "bar", "SD": "score",
                 second: "score", "Folds": "whole"},
-               [(verdicts.title(row.method), str(row.rank) if row.rank else "", row.mean, row.sd,
+               [(result_sentences.title(row.method), str(row.rank) if row.rank else "", row.mean, row.sd,
                  row.second_mean, row.n) for row in summary.itertuples()])
     ]  # fmt: skip
     comparison = found.tables["comparison"]
@@ -125,14 +125,14 @@ def _evaluation(found: Experiment, limit: int) -> Section:
             "comparison", f"SWIFT with {rank} phenotypes minus the other method",
             {"Other method": "text", "Difference": "signed", "From": "score", "To": "score",
              "Clear": "text"},
-            [(verdicts.title(row.method), row.difference, row.low, row.high,
+            [(result_sentences.title(row.method), row.difference, row.low, row.high,
               "yes" if row.clear else "no") for row in here.itertuples()],
         ))  # fmt: skip
     if "confusion" in found.tables:
         tables.append(_confusion(found.tables["confusion"], rank, limit))
     chance = found.about.get("chance")
     guess = f" Guessing reaches {chance:.3f}." if isinstance(chance, float) else ""
-    sentence = verdicts.comparison(here, metric) + guess
+    sentence = result_sentences.comparison(here, metric) + guess
     return Section("Prediction beside other methods", sentence, tuple(tables), _notes(found))
 
 
@@ -161,10 +161,10 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
         means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
         means = means.sort_values(means.columns[-1], ascending=False)
         columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
-        rows = [(verdicts.title(str(name)), *values) for name, values in
+        rows = [(result_sentences.title(str(name)), *values) for name, values in
                 zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
         tables.append(_table("noise", f"Mean {metric} by share of false entries", columns, rows))
-        sentence = verdicts.noise(scores, metric)
+        sentence = result_sentences.noise(scores, metric)
     survival = found.tables.get("survival")
     if survival is not None and len(survival):
         likeness = survival.pivot_table(index="phenotype", columns="level", values="cosine")
@@ -173,7 +173,7 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
         rows = [(str(name), names.get(str(name), ""), *values) for name, values in
                 zip(likeness.index, likeness.to_numpy().tolist(), strict=True)]  # fmt: skip
         tables.append(_table("survival", "Likeness to the clean phenotype (cosine)", columns, rows))
-        sentence = f"{sentence} {verdicts.survival(survival)}".lstrip()
+        sentence = f"{sentence} {result_sentences.survival(survival)}".lstrip()
     return Section("With false entries", sentence, tuple(tables), _notes(found))
 
 
@@ -181,11 +181,11 @@ def _ablation(found: Experiment) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
     scores = found.tables["scores"]
     means = scores.groupby(["recipe", "rank"], as_index=False)["score"].mean()
-    rows = [(verdicts.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
+    rows = [(result_sentences.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
             for row in means.sort_values("score", ascending=False).itertuples()]  # fmt: skip
     table = _table("ablation", f"{metric} by how similarity is measured",
                    {"Similarity": "text", "Phenotypes": "text", metric: "bar"}, rows)  # fmt: skip
-    return Section("What similarity adds", verdicts.ablation(scores, metric), (table,),
+    return Section("What similarity adds", result_sentences.ablation(scores, metric), (table,),
                    _notes(found))  # fmt: skip
 
 

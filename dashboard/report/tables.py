@@ -10,7 +10,7 @@ from typing import Any
 
 from dashboard.report.contents import PhenotypeSheet, Report
 from dashboard.report.sections import Table
-from swiftcore.csv_safe import csv_safe
+from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
 _DATE = (1980, 1, 1, 0, 0, 0)  # so that the same report gives the same bytes

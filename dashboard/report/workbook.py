@@ -22,13 +22,13 @@ from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from dashboard.as_typed import clipped
 from dashboard.report.contents import PhenotypeSheet, Report
-from dashboard.runs.reviews import LONGEST, PROBLEMS, VERDICTS, Review
-from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
-from swiftcore.csv_safe import csv_safe
-from swiftcore.data.source import check_entries
+from dashboard.store.reviews import LONGEST, PROBLEMS, VERDICTS, Review
+from dashboard.text.display import clipped
+from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
+from swiftcore.data.reading.source import check_entries
 from swiftcore.errors import InvalidData, Problem
+from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SHEET = "Phenotypes"
 REVIEWER_ROW, HEADER_ROW = 2, 4

@@ -7,12 +7,13 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dashboard import cache, state
-from dashboard.as_typed import clipped
 from dashboard.charts import data as charts
 from dashboard.charts.style import mode_colour
-from dashboard.disclosure import hidden, hidden_share, hide_table
-from dashboard.runs.cards import DatasetCard
+from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
+from dashboard.session import cache, state
+from dashboard.store.cards import DatasetCard
+from dashboard.text.display import clipped
+from dashboard.text.wording import capital, count_of
 from dashboard.widgets.add_data import add_data
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
@@ -20,7 +21,6 @@ from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
-from dashboard.words import capital, count_of
 from swiftcore.cost.cosine import cosine_cost, incidence
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, row_facts, state
-from dashboard.as_typed import clipped
-from dashboard.disclosure import hidden
-from dashboard.open_fit import OpenFit, open_fit, settle_phenotype
+from dashboard.fit_view import row_tables
+from dashboard.privacy.small_counts import hidden
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import OpenFit, open_fit, settle_phenotype
+from dashboard.text.display import clipped
+from dashboard.text.wording import capital, plural
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
@@ -17,8 +19,7 @@ from dashboard.widgets.new_rows import show_new_rows
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import capital, plural
-from swiftcore.phenotypes import CARRIED
+from swiftcore.phenotypes.describe import CARRIED
 
 PAGE = 50
 
@@ -35,7 +36,7 @@ def show() -> None:
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     st.info(f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
             "Do not pass it on without permission.")  # fmt: skip
-    shared = row_facts.shares(opened.fit.factors)
+    shared = row_tables.shares(opened.fit.factors)
     draw = (_show_all, _show_one, _show_strength, _show_new)
     one, many = plain(noun, 30), plain(plural(noun), 30)
     names = (f"All {many}", f"One {one}", "Strength and outcome", f"New {many}")
@@ -84,7 +85,7 @@ def _show_all(opened: OpenFit, shared: np.ndarray) -> None:
 
 def _memberships(opened: OpenFit, shared: np.ndarray, rows: np.ndarray) -> pd.DataFrame:
     data = cache.dataset(opened.card.id)
-    table = row_facts.membership_table(
+    table = row_tables.membership_table(
         opened.fit.modes[0].labels, shared, opened.fit.identifiers, rows, data.outcome
     )
     dead = [opened.fit.identifiers[part] for part in opened.fit.dead]
@@ -108,10 +109,10 @@ def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
                    "Type it again, or mark a line in the table of all.")  # fmt: skip
         return
     show_row_phenotypes(opened, shared[row], "row")
-    table = row_facts.why(row, opened.fit, cache.dataset(opened.card.id).tensor, _modes(opened))
+    table = row_tables.why(row, opened.fit, cache.dataset(opened.card.id).tensor, _modes(opened))
     show_entries(opened, table, f"row_level_entries_{opened.run[:8]}")
     st.markdown(f"**{plain(capital(plural(opened.row_noun)), 40)} with a similar mix**")
-    near = row_facts.alike(shared, row)
+    near = row_tables.alike(shared, row)
     others = [other for other, _ in near]
     found = _memberships(opened, shared, np.array(others, dtype=int))
     found.insert(1, state.say("similarity"), [cosine for _, cosine in near])
@@ -144,9 +145,9 @@ def _show_strength(opened: OpenFit, shared: np.ndarray) -> None:
     strength = shared[:, phenotype.component]
     _show_carriers(opened, strength >= CARRIED, outcome)
     carrying = strength > 0.005
-    table = row_facts.strength_counts(strength[carrying], None if outcome is None
+    table = row_tables.strength_counts(strength[carrying], None if outcome is None
                                       else outcome[carrying])  # fmt: skip
-    table = row_facts.hide_small(table, opened.limit)
+    table = row_tables.hide_small(table, opened.limit)
     show_figure(
         strengths(table, "Part of the row that is this phenotype", "Share of the group"),
         f"Bars: how strongly {plural(opened.row_noun)} have {chosen}", table,
@@ -161,8 +162,8 @@ def _show_carriers(opened: OpenFit, carries: np.ndarray, outcome: np.ndarray | N
         count = hidden(int(carries.sum()), opened.limit, len(carries))
         st.markdown(f"{count} of {len(carries):,} carry it.")
         return
-    words = np.array([row_facts.outcome_word(value) for value in outcome])
-    table = row_facts.carriers_by_class(carries, words, opened.limit)
+    words = np.array([row_tables.outcome_word(value) for value in outcome])
+    table = row_tables.carriers_by_class(carries, words, opened.limit)
     show_table(table.rename(columns={"class": opened.card.outcome_name or "outcome"}),
                alt="How many of each group carry it")  # fmt: skip
     download_csv(table, f"carriers_{state.current_phenotype()}")

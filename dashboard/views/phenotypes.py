@@ -5,9 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import phenotype_facts, state
-from dashboard.disclosure import hidden
-from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.fit_view import phenotype_tables
+from dashboard.privacy.small_counts import hidden
+from dashboard.session import state
+from dashboard.session.fit_summary import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.text.wording import capital, count_of, plural
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
 from dashboard.widgets.downloads import show_report
@@ -15,7 +17,6 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import capital, count_of, plural
 
 TABLE_ALONE = 0.5  # seconds that the table has the browser to itself when it is opened
 SORTS = {
@@ -104,7 +105,7 @@ def _show_ranking(opened: OpenFit) -> list[str]:
 
 def ranking(opened: OpenFit, by: str) -> pd.DataFrame:
     """One row per phenotype, sorted; columns id, name, share, rows, link, stability, review."""
-    judged = phenotype_facts.review_states(opened.reviews)
+    judged = phenotype_tables.review_states(opened.reviews)
     table = pd.DataFrame([
         {
             "id": name,
@@ -159,7 +160,7 @@ def _show_detail(opened: OpenFit, chosen: str) -> None:
 
 def _show_similar(opened: OpenFit, chosen: str) -> None:
     component = opened.phenotypes[chosen].component
-    near = [(name, cosine) for name, cosine in phenotype_facts.most_similar(opened.fit, component)
+    near = [(name, cosine) for name, cosine in phenotype_tables.most_similar(opened.fit, component)
             if name in opened.phenotypes]  # fmt: skip
     if near:
         listed = "; ".join(f"{plain(opened.title(name), 70)} ({cosine:.2f})"

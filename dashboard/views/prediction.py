@@ -8,19 +8,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, state, verdicts
-from dashboard.as_typed import clipped
 from dashboard.charts import prediction as charts
-from dashboard.disclosure import hide_table
-from dashboard.runs.cards import DatasetCard
-from dashboard.sound_tables import checked
+from dashboard.privacy.small_counts import hide_table
+from dashboard.session import cache, state
+from dashboard.store.cards import DatasetCard
+from dashboard.text import result_sentences
+from dashboard.text.display import clipped
+from dashboard.text.wording import NOT_A_CAUSE, capital, plural
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import NOT_A_CAUSE, capital, plural
+from swiftcore.evaluation.experiments.schema import checked
 
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
@@ -68,14 +69,14 @@ def _show_links(card: DatasetCard) -> None:
         known = [str(name) for name in table["class"].unique()]
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
-    st.markdown(plain(f"{verdicts.links(table)} {verdicts.score(links.about)}"))
+    st.markdown(plain(f"{result_sentences.links(table)} {result_sentences.score(links.about)}"))
     st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
     shown = _link_table(table, names)
     show_figure(
         charts.link_bars(table, names, state.say("link")),
         f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
-        f"{verdicts.links(table)}",
+        f"{result_sentences.links(table)}",
         shown, "links_to_outcome",
     )  # fmt: skip
 
@@ -102,7 +103,7 @@ def _show_comparison(card: DatasetCard) -> None:
     metric = str(about.get("metric_title", "Score"))
     rank = _choose_rank(tables["summary"])
     here = {name: table[table["rank"].isin([0, rank])] for name, table in tables.items()}
-    st.markdown(plain(verdicts.comparison(here["comparison"], metric)))
+    st.markdown(plain(result_sentences.comparison(here["comparison"], metric)))
     second = SECOND.get(str(about.get("metric")), "Second score")
     scores = _score_table(here["summary"], metric, second)
     show_table(scores, f"Scores of {len(scores)} methods, best first")
@@ -115,7 +116,7 @@ def _show_comparison(card: DatasetCard) -> None:
         _show_differences(here["comparison"], metric)
     _show_curve(card, here, about)
     with st.expander("Settings that were chosen"):
-        chosen = verdicts.settings_chosen(here["scores"]).rename(columns={
+        chosen = result_sentences.settings_chosen(here["scores"]).rename(columns={
             "title": "Method", "rank": "R", "setting": "Setting", "folds": "Folds",
             "validation": f"{capital(metric)} on validation rows",
             "score": f"{capital(metric)} on test rows",
@@ -139,7 +140,7 @@ def _choose_rank(summary: pd.DataFrame) -> int:
 def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:
     order = summary.sort_values("mean", ascending=False)
     return pd.DataFrame({
-        "Method": order["method"].map(verdicts.title), capital(metric): order["mean"].round(3),
+        "Method": order["method"].map(result_sentences.title), capital(metric): order["mean"].round(3),
         "± SD": order["sd"].round(3), second: order["second_mean"].round(3),
         "Kind": order["kind"], "R": [str(rank) if rank else "" for rank in order["rank"]],
         "Folds": order["n"],
@@ -149,11 +150,11 @@ def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFram
 def _show_differences(table: pd.DataFrame, metric: str) -> None:
     st.caption("SWIFT minus the other on the same folds, with a 95 % interval. Filled: clear. "
                "Open: the folds cannot tell.")  # fmt: skip
-    shown = table.assign(method=table["method"].map(verdicts.title))
+    shown = table.assign(method=table["method"].map(result_sentences.title))
     show_figure(
         charts.difference_dots(table, metric),
         f"Dots with intervals: difference in {metric} between SWIFT and {len(table)} others. "
-        f"{verdicts.comparison(table, metric)}",
+        f"{result_sentences.comparison(table, metric)}",
         shown.round(4).rename(columns=capital), "differences",
     )  # fmt: skip
 
@@ -173,13 +174,13 @@ def _show_curve(
     binary = curves is not None
     st.subheader("Precision and recall" if binary else "Which class is taken for which")
     methods = sorted(table["method"].unique(), key=lambda name: (name != "swift", name))
-    method = st.selectbox("Method", methods, format_func=verdicts.title, key="curve.method")
+    method = st.selectbox("Method", methods, format_func=result_sentences.title, key="curve.method")
     one = table[table["method"] == method]
     if binary:
         chance = _chance(about)
         show_figure(
             charts.precision_recall(one, chance),
-            f"Precision against recall of {verdicts.title(method)}; guessing is at {chance:.2f}.",
+            f"Precision against recall of {result_sentences.title(method)}; guessing is at {chance:.2f}.",
             one.drop(columns="method").rename(columns=capital), "precision_recall",
         )  # fmt: skip
         return
@@ -187,6 +188,6 @@ def _show_curve(
     counts = hide_table(charts.confusion_counts(one, classes), state.small_cells())
     show_figure(
         charts.confusion(one, classes, state.small_cells()),
-        f"Confusion matrix of {verdicts.title(method)} over {len(classes)} classes.",
+        f"Confusion matrix of {result_sentences.title(method)} over {len(classes)} classes.",
         counts.rename_axis("Truth").reset_index(), "confusion",
     )  # fmt: skip

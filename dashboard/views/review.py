@@ -8,17 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, state
-from dashboard.as_typed import clipped
-from dashboard.open_fit import OpenFit, link_words, open_fit, settle_phenotype
-from dashboard.runs.reviews import Review, agreement_of
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.store.reviews import Review, agreement_of
+from dashboard.text.display import clipped
+from dashboard.text.wording import count_of
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.downloads import show_workbook
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import count_of
 from swiftcore.errors import SwiftError
 
 VERDICTS = {"yes": "Yes", "possibly": "Possibly", "no": "No"}

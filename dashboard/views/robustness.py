@@ -5,17 +5,18 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, state, verdicts
 from dashboard.charts import robustness as charts
-from dashboard.runs.cards import DatasetCard
-from dashboard.sound_tables import checked
+from dashboard.session import cache, state
+from dashboard.store.cards import DatasetCard
+from dashboard.text import result_sentences
+from dashboard.text.wording import capital
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import capital
+from swiftcore.evaluation.experiments.schema import checked
 
 NO_OUTCOME = (
     "These data have no outcome, so there is no score to follow. The other tabs show whether "
@@ -57,10 +58,10 @@ def _noise(card: DatasetCard) -> None:
         st.info("This experiment holds no scores.")
         return
     metric = _metric(found)
-    answer = verdicts.noise(scores, metric)
+    answer = result_sentences.noise(scores, metric)
     st.markdown(f"**{plain(answer)}**")
     means = charts.noise_means(scores)
-    table = means.assign(method=means["method"].map(verdicts.title)).round(4)
+    table = means.assign(method=means["method"].map(result_sentences.title)).round(4)
     show_figure(charts.noise_lines(scores, capital(metric), state.say("noise")),
                 f"Lines: {metric} against the share of false entries. {answer}",
                 table.rename(columns=capital), "noise")  # fmt: skip
@@ -73,8 +74,8 @@ def _survival(_: DatasetCard) -> None:
     if found is None:
         return
     survival = found.experiment.tables["survival"]
-    limit = float(found.experiment.about.get("found_from") or verdicts.FOUND_FROM)
-    answer = verdicts.survival(survival, limit)
+    limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
+    answer = result_sentences.survival(survival, limit)
     st.markdown(f"**{plain(answer)}**")
     _say_whose(found)
     means = charts.survival_means(survival)
@@ -92,7 +93,7 @@ def _stability(_: DatasetCard) -> None:
     if found is None:
         return
     summary = found.experiment.tables["summary"]
-    answer = verdicts.stability(summary)
+    answer = result_sentences.stability(summary)
     st.markdown(f"**{plain(answer)}**")
     _say_whose(found)
     names = found.names
@@ -100,7 +101,7 @@ def _stability(_: DatasetCard) -> None:
     show_figure(charts.stability_dots(summary, names),
                 f"Dots: share of other fits in which each phenotype is found again. {answer}",
                 table.rename(columns=capital), "stability")  # fmt: skip
-    limit = float(found.experiment.about.get("found_from") or verdicts.FOUND_FROM)
+    limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
     st.caption(f"Found again: a partner with a cosine of {limit:g} or more.")
     with st.expander("Every single match"):
         matches = found.experiment.tables["matches"].round(3).rename(columns=capital)
@@ -119,7 +120,7 @@ def _ranks(card: DatasetCard) -> None:
         experiments.offer("evaluation")
         return
     table, metric = max(swept, key=lambda pair: len(pair[0]))
-    answer = verdicts.ranks(table, metric)
+    answer = result_sentences.ranks(table, metric)
     st.markdown(f"**{plain(answer)}**")
     if len(table) < 2:
         page = state.page("runs")
@@ -159,9 +160,11 @@ def _ablation(card: DatasetCard) -> None:
     else:
         rank = (full or ranks)[0]
     scores = scores[scores["rank"] == rank]
-    answer = verdicts.ablation(scores, metric)
+    answer = result_sentences.ablation(scores, metric)
     st.markdown(f"**{plain(answer)}**")
-    table = scores.assign(recipe=[verdicts.RECIPE_TITLES.get(one, one) for one in scores["recipe"]])
+    table = scores.assign(
+        recipe=[result_sentences.RECIPE_TITLES.get(one, one) for one in scores["recipe"]]
+    )
     show_figure(charts.recipe_dots(scores, capital(metric)),
                 f"Dots: {metric} of each fold and their mean for each similarity. {answer}",
                 table.round(4).rename(columns=capital), "ablation")  # fmt: skip

@@ -7,11 +7,12 @@ import time
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, phenotype_facts, state
-from dashboard.as_typed import clipped
 from dashboard.charts import runs as charts
-from dashboard.runs import jobs
-from dashboard.runs.cards import RunCard, RunState
+from dashboard.fit_view import phenotype_tables
+from dashboard.jobs import jobs
+from dashboard.session import cache, state
+from dashboard.store.cards import RunCard, RunState
+from dashboard.text.display import clipped
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.experiments import watch
 from dashboard.widgets.figure import show_figure
@@ -248,9 +249,9 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     show_figure(charts.objective_lines(histories, state.say("objective")),
                 "Two lines: the objective of both runs against iterations.",
                 both, "compared_objectives")  # fmt: skip
-    if phenotype_facts.same_features(here.modes, there.modes):
+    if phenotype_tables.same_features(here.modes, there.modes):
         st.markdown("**Phenotypes, matched one to one**")
-        matched = phenotype_facts.match_runs(here, there).round(3)
+        matched = phenotype_tables.match_runs(here, there).round(3)
         named = matched.rename(columns={"here": "One", "there": "Other", "cosine": "Cosine"})
         show_table(named, "Best partners of the phenotypes of both runs")
         download_csv(named, "matched_phenotypes")

@@ -9,15 +9,16 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, state, uploads
-from dashboard.as_typed import clipped
+from dashboard.privacy import uploads
+from dashboard.session import cache, state
+from dashboard.text.display import clipped
 from dashboard.widgets.build_options import choose_options
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
+from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path
+from swiftcore.data.from_path.sniff import KINDS
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.sandbox import Inspection, build_path, inspect_path
-from swiftcore.data.sniff import KINDS
 from swiftcore.errors import InvalidData, SwiftError
 
 TEMPLATE = """patient,diagnosis,medication,date,value,outcome

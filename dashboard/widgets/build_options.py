@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cache, uploads
-from dashboard.as_typed import clipped
+from dashboard.privacy import uploads
+from dashboard.session import cache
+from dashboard.text.display import clipped
+from swiftcore.data.from_path.sandbox import Inspection
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.sandbox import Inspection
 
 DOCUMENTS = ("documents", "document-table")
 TENSORS = ("tns", "npz", "bundle", "code-map")

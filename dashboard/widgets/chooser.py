@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import state
-from dashboard.as_typed import clipped
-from dashboard.open_fit import OpenFit
+from dashboard.session import state
+from dashboard.session.fit_summary import OpenFit
+from dashboard.text.display import clipped
 
 
 def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:

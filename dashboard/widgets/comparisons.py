@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, chain, phenotype_facts, state
-from dashboard.as_typed import clipped
-from dashboard.open_fit import OpenFit
-from dashboard.runs.results import FittedRun
+from dashboard.fit_view import phenotype_tables
+from dashboard.session import cache, selection, state
+from dashboard.session.fit_summary import OpenFit
+from dashboard.store.results import FittedRun
+from dashboard.text.display import clipped
+from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import capital, plural
 
 GLANCE_FEATURES = 30
 TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
@@ -39,7 +40,7 @@ def _show_glance(opened: OpenFit) -> None:
     for axis, mode in enumerate(next(iter(opened.phenotypes.values())).items, start=1):
         factor = opened.fit.factors[axis][:, components]
         weights = factor / np.maximum(factor.sum(axis=0), 1e-300)
-        common = phenotype_facts.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        common = phenotype_tables.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
         strongest = np.where(common, weights.max(axis=1), -1.0)
         rows = np.argsort(-strongest, kind="stable")[:GLANCE_FEATURES]
         rows = rows[strongest[rows] > 0]
@@ -62,9 +63,9 @@ def _show_overlap(opened: OpenFit) -> None:
 
     components = [each.component for each in opened.phenotypes.values()]
     names = list(opened.phenotypes)
-    cosines = phenotype_facts.similarity(opened.fit.factors[1:], opened.fit.factors[1:])
+    cosines = phenotype_tables.similarity(opened.fit.factors[1:], opened.fit.factors[1:])
     cosines = cosines[np.ix_(components, components)]
-    order = phenotype_facts.clustered(cosines)
+    order = phenotype_tables.clustered(cosines)
     cosines, names = cosines[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
         overlap(cosines, names, state.say("similarity")),
@@ -82,7 +83,7 @@ def _show_two(opened: OpenFit) -> None:
         return
     now = state.current_phenotype()
     kept = state.recall("other", "")
-    near = phenotype_facts.most_similar(opened.fit, opened.phenotypes[now].component, 1)
+    near = phenotype_tables.most_similar(opened.fit, opened.phenotypes[now].component, 1)
     others = [name for name in names if name != now]
     other = st.selectbox(
         f"Compare {now} with", others, format_func=lambda each: clipped(opened.title(each), 80),
@@ -93,7 +94,7 @@ def _show_two(opened: OpenFit) -> None:
 
 
 def _show_two_runs(opened: OpenFit) -> None:
-    sound = [fit for fit in chain.finished_fits() if not fit.damaged]
+    sound = [fit for fit in selection.finished_fits() if not fit.damaged]
     fits = {fit.id: fit for fit in sound if fit.id != opened.run}
     if not fits:
         st.info("There is no other finished run of this data set to compare with.")
@@ -104,10 +105,10 @@ def _show_two_runs(opened: OpenFit) -> None:
         **state.mirror("other_run", kept if kept in fits else next(iter(fits))),
     )  # fmt: skip
     there = cache.fit(other)
-    if not phenotype_facts.same_features(opened.fit.modes, there.modes):
+    if not phenotype_tables.same_features(opened.fit.modes, there.modes):
         st.info("These two runs know different features and cannot be compared.")
         return
-    table = phenotype_facts.match_runs(opened.fit, there)
+    table = phenotype_tables.match_runs(opened.fit, there)
     _show_matches(opened, there, table, other)
 
 
@@ -145,8 +146,8 @@ def _show_pair(
     columns = st.columns(min(2, len(opened.fit.modes) - 1))
     modes = next(iter(opened.phenotypes.values())).items
     for axis, mode in enumerate(modes, start=1):
-        common = phenotype_facts.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
-        table = phenotype_facts.pair_table(fits, components, axis, common)
+        common = phenotype_tables.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        table = phenotype_tables.pair_table(fits, components, axis, common)
         with columns[(axis - 1) % len(columns)]:
             st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
             show_figure(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dashboard import cache, state
-from dashboard.open_fit import OpenFit
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import OpenFit
+from dashboard.text.wording import count_of
 from dashboard.widgets.problems import show_problems
-from dashboard.words import count_of
 from swiftcore.errors import SwiftError
 
 if TYPE_CHECKING:

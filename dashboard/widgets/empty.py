@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard.session import state
 
 LINKS = {
     "phenotypes": "Look at the phenotypes",

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import cache, state
-from dashboard.open_fit import open_fit
-from dashboard.runs import jobs
-from dashboard.runs.cards import RunCard, RunState
-from dashboard.runs.request import OF_A_FIT, Request
-from dashboard.sound_tables import checked
+from dashboard.jobs import jobs
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import open_fit
+from dashboard.store.cards import RunCard, RunState
+from dashboard.store.request import OF_A_FIT, Request
+from dashboard.text.wording import count_of
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
-from dashboard.words import count_of
 from swiftcore.errors import SwiftError
-from swiftcore.evaluation.experiment import Experiment
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.experiments.schema import checked
 
 EVERY = 1.0
 MISSING = {

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from dashboard import state
+from dashboard.session import state
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError

@@ -8,19 +8,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import cache, row_facts, state, uploads
-from dashboard.as_typed import clipped, visible
-from dashboard.open_fit import OpenFit
-from dashboard.runs import jobs
-from dashboard.runs.cards import RunCard, RunState
-from dashboard.runs.request import Request
-from dashboard.runs.results import Projection, entry_shares
+from dashboard.fit_view import row_tables
+from dashboard.jobs import jobs
+from dashboard.privacy import uploads
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import OpenFit
+from dashboard.store.cards import RunCard, RunState
+from dashboard.store.request import Request
+from dashboard.store.results import Projection, entry_shares
+from dashboard.text.display import clipped, visible
+from dashboard.text.wording import count_of, plural
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
-from dashboard.words import count_of, plural
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 
@@ -72,7 +74,9 @@ def _upload(opened: OpenFit) -> None:
 
 
 def _read(name: str, content: memoryview) -> Dataset:
-    from swiftcore.data.sandbox import build_path  # readers: only when there is something to read
+    from swiftcore.data.from_path.sandbox import (
+        build_path,  # readers: only when there is something to read
+    )
 
     path = uploads.keep([(name, content)], cache.store().root / "uploads")
     return replace(build_path(path), name=f"new: {clipped(name, 60)}")
@@ -103,7 +107,7 @@ def _show_projection(opened: OpenFit, projection: Projection) -> None:
                    f"{count_of(projection.entries_left_out, 'entry')} ({some}{more}).")  # fmt: skip
     if projection.empty_rows:
         st.warning(f"Rows with nothing that this result knows: {len(projection.empty_rows)}.")
-    shared = row_facts.shares([projection.memberships, *projection.profiles])
+    shared = row_tables.shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
     show_table(hundreds(table[:200], projection.identifiers), alt="New rows and their phenotypes",
                column_config=percents(projection.identifiers))  # fmt: skip
@@ -115,7 +119,7 @@ def _show_projection(opened: OpenFit, projection: Projection) -> None:
 
 def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
     rows = np.arange(len(shared))
-    table = row_facts.membership_table(projection.row_labels, shared, projection.identifiers, rows)
+    table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
     return table.rename(columns={"row": projection.modes[0].name, "carries": "phenotypes carried"})
 
 
@@ -130,7 +134,7 @@ def _show_one(opened: OpenFit, projection: Projection, shared: np.ndarray) -> No
     places = projection.coordinates[mine]
     parts = entry_shares(projection.memberships[row], projection.profiles, places[:, 1:])
     names = list(next(iter(opened.phenotypes.values())).items)
-    table = row_facts.entries_table(
+    table = row_tables.entries_table(
         places, projection.values[mine], parts, projection.modes, names, projection.identifiers
     )
     show_entries(opened, table, "row_level_new_entries")

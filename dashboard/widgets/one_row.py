@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import state
-from dashboard.open_fit import OpenFit, link_words
+from dashboard.session import state
+from dashboard.session.fit_summary import OpenFit, link_words
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 

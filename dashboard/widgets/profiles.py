@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cache, phenotype_facts, state
-from dashboard.disclosure import hidden
-from dashboard.open_fit import OpenFit
+from dashboard.fit_view import phenotype_tables
+from dashboard.privacy.small_counts import hidden
+from dashboard.session import cache, state
+from dashboard.session.fit_summary import OpenFit
+from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.text import plain
-from dashboard.words import capital, plural
-from swiftcore.phenotypes import Phenotype
+from swiftcore.phenotypes.describe import Phenotype
 
 
 def show_profiles(opened: OpenFit, identifier: str, frequency_weight: float, place: str) -> None:
@@ -37,7 +38,7 @@ def _show_mode(opened: OpenFit, phenotype: Phenotype, axis: int, mode: str, plac
 
     st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
     has = cache.presence(opened.card.id, axis)
-    profile = phenotype_facts.profile(phenotype, mode, opened.fit.factors[axis], has, opened.limit)
+    profile = phenotype_tables.profile(phenotype, mode, opened.fit.factors[axis], has, opened.limit)
     carriers = len(phenotype.rows)  # shown beside it
     table = profile.table.assign(
         rows=[hidden(n, opened.limit, carriers) for n in profile.table["rows"]]

@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cache, state
-from dashboard.runs.cards import DatasetCard, RunState
-from dashboard.runs.request import FIT_DEFAULTS, OF_A_FIT, Request
+from dashboard.session import cache, state
+from dashboard.store.cards import DatasetCard, RunState
+from dashboard.store.request import FIT_DEFAULTS, OF_A_FIT, Request
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
-from swiftcore.method_names import METHOD_KINDS, METHOD_TITLES
+from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES
 
 # What each effort changes in the usual settings.
 EFFORTS: dict[str, dict[str, Any]] = {

@@ -6,13 +6,13 @@ import time
 
 import streamlit as st
 
-from dashboard import cache, chain, state
-from dashboard.as_typed import clipped
-from dashboard.runs import jobs
-from dashboard.runs.cards import DatasetCard, RunCard, RunState
+from dashboard.jobs import jobs
+from dashboard.session import cache, selection, state
+from dashboard.store.cards import DatasetCard, RunCard, RunState
+from dashboard.text.display import clipped
+from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
-from dashboard.words import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
 from swiftcore.progress import duration
 
 EVERY = 1.0  # seconds between two looks at a running job
@@ -45,7 +45,7 @@ def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
 
 
 def _choose_run() -> None:
-    fits = {fit.id: fit for fit in chain.finished_fits()}
+    fits = {fit.id: fit for fit in selection.finished_fits()}
     if not fits:
         st.caption("No finished result for this data set yet.")
         return

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.as_typed import clipped
-from swiftcore.csv_safe import csv_safe
+from dashboard.text.display import clipped
+from swiftcore.runtime.spreadsheet_text import csv_safe
 
 LONGEST_CELL = 200
 TALLEST = 460

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dashboard.as_typed import clipped, visible
+from dashboard.text.display import clipped, visible
 
 __all__ = ["clipped", "plain", "visible"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.baselines.alternation import CpBaseline
-from swiftcore.baselines.checks import refuse_if_too_large
-from swiftcore.baselines.sparse_cp import Factors
+from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.solvers.checks import refuse_if_too_large
+from swiftcore.baselines.solvers.sparse_cp import Factors
 from swiftcore.tensor import SparseTensor
 
 CELLS_AT_A_TIME = 2**20  # a few megabytes: strips stay near the processor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.baselines.alternation import CpBaseline
-from swiftcore.baselines.sparse_cp import Factors, gather, gram, share, squared_error
+from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.solvers.sparse_cp import Factors, gather, gram, share, squared_error
 from swiftcore.tensor import SparseTensor
 
 
@@ -20,7 +20,7 @@ class CpAls(CpBaseline):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     """
 
     nonnegative = False

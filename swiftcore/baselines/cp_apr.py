@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.baselines.alternation import CpBaseline
-from swiftcore.baselines.sparse_cp import (
+from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.solvers.sparse_cp import (
     Factors,
     gather,
     model_at,
@@ -29,7 +29,7 @@ class CpApr(CpBaseline):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     inner_iterations : int
         Multiplicative steps per mode and sweep, at most.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.baselines.all_cells import AllCellsCp, gather_all, row_strips
-from swiftcore.baselines.sparse_cp import Factors, gather, model_at, share
+from swiftcore.baselines.solvers.sparse_cp import Factors, gather, model_at, share
 from swiftcore.tensor import SparseTensor
 
 FLOOR = 1e-10  # added to the model inside the logarithm, as in the generalized CP library
@@ -23,7 +23,7 @@ class CpBinary(AllCellsCp):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
 
     Notes
     -----

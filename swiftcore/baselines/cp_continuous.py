@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.baselines.all_cells import AllCellsCp, gather_all, row_strips
-from swiftcore.baselines.sparse_cp import Factors, gather, model_at, share
+from swiftcore.baselines.solvers.sparse_cp import Factors, gather, model_at, share
 from swiftcore.tensor import SparseTensor
 
 
@@ -19,7 +19,7 @@ class CpContinuous(AllCellsCp):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     floor : float
         Added to the model; the default is that of the generalized CP library.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.baselines.alternation import CpBaseline
-from swiftcore.baselines.sparse_cp import (
+from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.solvers.sparse_cp import (
     Factors,
     gather,
     gram,
@@ -27,7 +27,7 @@ class CpNmu(CpBaseline):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     """
 
     def _loss(self, tensor: SparseTensor, factors: Factors) -> float:

@@ -11,9 +11,9 @@ from scipy import sparse
 from scipy.special import rel_entr, xlogy
 
 from swiftcore.baselines.all_cells import khatri_rao
-from swiftcore.baselines.alternation import PROJECTION_STEPS, CpBaseline
-from swiftcore.baselines.checks import refuse_if_too_large
-from swiftcore.baselines.sparse_cp import Factors, even_memberships
+from swiftcore.baselines.base import PROJECTION_STEPS, CpBaseline
+from swiftcore.baselines.solvers.checks import refuse_if_too_large
+from swiftcore.baselines.solvers.sparse_cp import Factors, even_memberships
 from swiftcore.cost.checks import check_costs
 from swiftcore.cost.recipe import row_cost
 from swiftcore.errors import InvalidCost, InvalidSettings, Problem
@@ -39,7 +39,7 @@ class DirectWasserstein(CpBaseline):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     sharpness, marginal_weight : float
         rho and lambda, as in :class:`swiftcore.Swift`.
     sweeps : int

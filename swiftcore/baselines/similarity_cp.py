@@ -9,10 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from swiftcore.baselines.alternation import CpBaseline
-from swiftcore.baselines.column_newton import BlockLoss, newton_columns
-from swiftcore.baselines.feature_similarity import graph_error, similarity_graph, spectral_start
-from swiftcore.baselines.sparse_cp import Factors, gather, gram, nonnegative_rows, squared_error
+from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.solvers.column_newton import BlockLoss, newton_columns
+from swiftcore.baselines.solvers.feature_similarity import (
+    graph_error,
+    similarity_graph,
+    spectral_start,
+)
+from swiftcore.baselines.solvers.sparse_cp import (
+    Factors,
+    gather,
+    gram,
+    nonnegative_rows,
+    squared_error,
+)
 from swiftcore.cost.checks import check_costs
 from swiftcore.tensor import SparseTensor
 
@@ -29,7 +39,7 @@ class SimilarityCp(CpBaseline):
     Parameters
     ----------
     rank, max_iterations, tolerance, random_state
-        As in :class:`swiftcore.baselines.alternation.CpBaseline`.
+        As in :class:`swiftcore.baselines.base.CpBaseline`.
     similarity_weight : float
         mu at the first sweep.
     growth : float

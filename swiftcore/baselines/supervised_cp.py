@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.baselines.checks import class_signs
-from swiftcore.baselines.column_newton import BlockLoss
-from swiftcore.baselines.elastic_net import fit_weights, log_loss_slopes, log_losses
 from swiftcore.baselines.similarity_cp import SimilarityCp, feature_loss
-from swiftcore.baselines.sparse_cp import Factors, share, sum_products
+from swiftcore.baselines.solvers.checks import class_signs
+from swiftcore.baselines.solvers.column_newton import BlockLoss
+from swiftcore.baselines.solvers.elastic_net import fit_weights, log_loss_slopes, log_losses
+from swiftcore.baselines.solvers.sparse_cp import Factors, share, sum_products
 from swiftcore.tensor import SparseTensor
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
-from swiftcore.data.sandbox import build_path
 from swiftcore.errors import InvalidSettings, Problem
 
 screen = Console(stderr=True)

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from swiftcore.cli.data_argument import add_set, is_sample
-from swiftcore.data.commands import build_bundle, describe
+from swiftcore.data.from_path.report import build_bundle, describe
+from swiftcore.data.from_path.sandbox import inspect_path
 from swiftcore.data.options import options_from_text
 from swiftcore.data.samples import sample_folder
-from swiftcore.data.sandbox import inspect_path
 
 
 def add_data_commands(parser: argparse.ArgumentParser) -> None:

@@ -18,11 +18,11 @@ from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.progress_line import StoppableLine
-from swiftcore.evaluation.experiment import Experiment, ExperimentProgress
-from swiftcore.evaluation.parts import Stopped
-from swiftcore.evaluation.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
-from swiftcore.experiments import run_experiment
-from swiftcore.method_names import METHOD_TITLES
+from swiftcore.evaluation.experiments.checkpoints import Stopped
+from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
+from swiftcore.evaluation.experiments.run import run_experiment
+from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
+from swiftcore.evaluation.methods.names import METHOD_TITLES
 from swiftcore.progress import duration
 
 COMMANDS = {

@@ -19,14 +19,14 @@ from rich.table import Table
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cost import CostRecipe, build_costs
-from swiftcore.csv_safe import csv_safe
 from swiftcore.data.dataset import Dataset
-from swiftcore.factorization import Swift, save_model
-from swiftcore.factorization.input_checks import check_settings
-from swiftcore.phenotypes import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitProgress
-from swiftcore.tensor.components import component_id
-from swiftcore.whole_file import write_whole
+from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.swift import Swift, save_model
+from swiftcore.swift.settings import check_settings
 
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 

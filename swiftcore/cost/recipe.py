@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost.cosine import cosine_cost, incidence, row_features
+from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.errors import InvalidCost, InvalidSettings, Problem
-from swiftcore.free_memory import refuse_square
+from swiftcore.runtime.memory import refuse_square
 from swiftcore.tensor import SparseTensor
-from swiftcore.tf_idf import tf_idf
 
 
 class CostRecipe(Enum):

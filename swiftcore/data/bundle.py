@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from swiftcore.data.array_file import read_arrays
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.findings import refuse
 from swiftcore.data.options import Limits
-from swiftcore.data.source import Budget
+from swiftcore.data.reading.array_file import read_arrays
+from swiftcore.data.reading.findings import refuse
+from swiftcore.data.reading.source import Budget
 from swiftcore.data.summary import DatasetSummary
+from swiftcore.runtime.atomic_file import write_whole
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
-from swiftcore.whole_file import write_whole
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"

@@ -54,7 +54,7 @@ class BuildOptions:
     name : str
         Name of the data set; the file's own name when empty.
     kind : str
-        What the path is (see `swiftcore.data.sniff.KINDS`); detected when empty.
+        What the path is (see `swiftcore.data.from_path.sniff.KINDS`); detected when empty.
     columns : mapping of str to str
         Role to column, for example ``{"row": "mrn", "features": "dx, rx", "value": "n"}``.
         Roles: row, features, value, outcome, date, visit, text, label.

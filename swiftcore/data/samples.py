@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.documents import choose_words, cooccurrence_tensor, read_corpus
-from swiftcore.data.findings import Findings
+from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
 from swiftcore.tensor import Mode, SparseTensor
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from swiftcore.data.findings import Findings, LeftOut
-from swiftcore.data.look_alikes import look_alikes
+from swiftcore.data.building.similar_names import look_alikes
+from swiftcore.data.reading.findings import Findings, LeftOut
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 SHOWN_PAIRS = 20

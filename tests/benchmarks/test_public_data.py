@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import public_data
 from benchmarks.evidence import joined
-from swiftcore.evaluation.experiment import Experiment
+from swiftcore.evaluation.experiments.result import Experiment
 
 CATEGORIES = ("business", "sport")
 

@@ -13,11 +13,11 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from dashboard.runs import jobs
-from dashboard.runs.cards import RunState
-from dashboard.runs.request import Request
-from dashboard.runs.samples import RANKS, seed_samples
-from dashboard.runs.store import Store
+from dashboard.jobs import jobs
+from dashboard.jobs.samples import RANKS, seed_samples
+from dashboard.store.cards import RunState
+from dashboard.store.request import Request
+from dashboard.store.store import Store
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 180.0  # seconds; the machine may be busy

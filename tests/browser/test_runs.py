@@ -12,7 +12,7 @@ from browser.conftest import Visit
 from browser.server import Server
 from browser.tables import ask_for_fit, build, newest_fit, write_events
 from browser.visitor import PATIENCE
-from dashboard.runs.cards import RunState
+from dashboard.store.cards import RunState
 
 
 def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_store import ended, tiny_dataset
+from support.tiny_store import ended, tiny_dataset
 
-from dashboard.runs import jobs
-from dashboard.runs.request import Request
-from dashboard.runs.store import Store
+from dashboard.jobs import jobs
+from dashboard.store.request import Request
+from dashboard.store.store import Store
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import numpy as np
 from golden.made_data import corpus, patients
 from golden.plain import Result, tables_result
 from swiftcore.data.dataset import Dataset
-from swiftcore.experiments import ExperimentSettings, link_outcome, run_experiment
-from swiftcore.factorization import Swift
+from swiftcore.evaluation.experiments.run import ExperimentSettings, link_outcome, run_experiment
+from swiftcore.swift import Swift
 
 MADE: dict[str, Callable[[], Dataset]] = {
     "patients": patients,

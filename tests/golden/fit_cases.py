@@ -24,7 +24,7 @@ from swiftcore.baselines import (
     SupervisedCp,
 )
 from swiftcore.cost import build_costs
-from swiftcore.factorization import Swift, load_model, save_model
+from swiftcore.swift import Swift, load_model, save_model
 from swiftcore.tensor import SparseTensor
 
 FLAT, CUBE, FOUR, WIDE = (30, 12), (36, 12, 10), (20, 8, 6, 5), (260, 45, 30)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from swiftcore.data.building.documents import cooccurrence_tensor, read_corpus
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.documents import cooccurrence_tensor, read_corpus
-from swiftcore.data.findings import Findings
+from swiftcore.data.reading.findings import Findings
 from swiftcore.tensor import Mode, SparseTensor
 
 GROUPS = 3

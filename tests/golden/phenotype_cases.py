@@ -7,7 +7,7 @@ from functools import partial
 
 from golden.experiment_cases import MADE, fitted
 from golden.plain import FLOAT64, Result, digest, result
-from swiftcore.phenotypes import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 
 
 def described(data: str, top: int, frequency_weight: float, **more: float) -> Result:

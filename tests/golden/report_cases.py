@@ -15,19 +15,19 @@ from typing import Any
 
 import openpyxl
 
+from dashboard.jobs.compute import compute
+from dashboard.jobs.progress_reporter import Follower
 from dashboard.report.contents import Report
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.report.tables import report_csv, report_json
 from dashboard.report.workbook import make_workbook
-from dashboard.runs.compute import compute
-from dashboard.runs.follower import Follower
-from dashboard.runs.request import Request
-from dashboard.runs.reviews import Review, Reviews
-from dashboard.runs.store import Store
+from dashboard.store.request import Request
+from dashboard.store.reviews import Review, Reviews
+from dashboard.store.store import Store
 from golden.made_data import patients
 from golden.plain import FLOAT32, TABLES, Result, bits_of, digest, outline, result
-from swiftcore.experiments import ExperimentSettings, run_experiment
+from swiftcore.evaluation.experiments.run import ExperimentSettings, run_experiment
 
 # One start only: of several equal ones another machine may take another, in another order.
 FIT = {"rank": 3, "max_iterations": 15, "row_cost": "none", "n_restarts": 1}

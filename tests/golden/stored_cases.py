@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.runs.dataset_files import dataset_id
-from dashboard.runs.request import Request
+from dashboard.store.dataset_files import dataset_id
+from dashboard.store.request import Request
 from golden.made_data import corpus, counts, patients, write_documents, write_events, write_tns
 from golden.plain import Result, bits_of, digest, result
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.samples import load_sample, sample_folder
-from swiftcore.data.sandbox import build_path
 
 DATA, RUN = "a" * 32, "b" * 32
 REQUESTS: dict[str, tuple[str, dict[str, Any], str]] = {

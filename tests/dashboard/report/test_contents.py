@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from finished_run import HOSTILE, RANK, finished, hostile_report, reviews_of, run_card
+from support.finished_run import HOSTILE, RANK, finished, hostile_report, reviews_of, run_card
 
 from dashboard.report.contents import gather_report
 from swiftcore.errors import InvalidSettings

@@ -6,10 +6,10 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from finished_run import CANARIES, HOSTILE, hostile_report
+from support.finished_run import CANARIES, HOSTILE, hostile_report
 
-from dashboard.as_typed import clipped, visible
 from dashboard.report.html_report import render_report
+from dashboard.text.display import clipped, visible
 
 VOID = {"meta", "rect", "br"}
 KNOWN_TAGS = {

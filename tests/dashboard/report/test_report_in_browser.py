@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from finished_run import hostile_report
 from playwright.sync_api import Page, sync_playwright
+from support.finished_run import hostile_report
 
 from dashboard.report.html_report import render_report
 

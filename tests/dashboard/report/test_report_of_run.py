@@ -6,20 +6,20 @@ import io
 import json
 from dataclasses import replace
 
-import made_up
 import pytest
 from openpyxl import load_workbook
+from support import made_up
 
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.report.sections import Table
 from dashboard.report.tables import report_csv, report_json
 from dashboard.report.workbook import HEADER_ROW, make_workbook, read_workbook
-from dashboard.runs.cards import UnknownRun
-from dashboard.runs.request import Request
-from dashboard.runs.reviews import Reviews
-from dashboard.runs.store import Store
-from swiftcore.evaluation.experiment import Experiment
+from dashboard.store.cards import UnknownRun
+from dashboard.store.request import Request
+from dashboard.store.reviews import Reviews
+from dashboard.store.store import Store
+from swiftcore.evaluation.experiments.result import Experiment
 
 
 def test_a_fit_becomes_exports_and_judgements_come_back(fitted_store: Store, fit_id: str) -> None:

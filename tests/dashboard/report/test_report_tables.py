@@ -7,10 +7,10 @@ import io
 import json
 import zipfile
 
-from finished_run import CANARIES, HOSTILE, hostile_report
+from support.finished_run import CANARIES, HOSTILE, hostile_report
 
 from dashboard.report.tables import SCHEMA, report_csv, report_json, report_tables
-from swiftcore.csv_safe import csv_safe
+from swiftcore.runtime.spreadsheet_text import csv_safe
 
 
 def read_zip(content: bytes) -> dict[str, list[list[str]]]:

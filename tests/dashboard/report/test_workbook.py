@@ -6,8 +6,8 @@ import io
 import zipfile
 
 import pytest
-from finished_run import CANARIES, HOSTILE, RUN_ID, hostile_report
 from openpyxl import load_workbook
+from support.finished_run import CANARIES, HOSTILE, RUN_ID, hostile_report
 
 from dashboard.report.workbook import (
     HEADER_ROW,
@@ -16,7 +16,7 @@ from dashboard.report.workbook import (
     make_workbook,
     read_workbook,
 )
-from dashboard.runs.reviews import Review, Reviews
+from dashboard.store.reviews import Review, Reviews
 from swiftcore.errors import InvalidData
 
 REPORT = hostile_report()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.samples import load_sample, sample_folder
-from swiftcore.data.sandbox import build_path, inspect_path
 from swiftcore.errors import InvalidData
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swiftcore.data.findings import Findings
-from swiftcore.data.look_alikes import look_alikes
+from swiftcore.data.building.similar_names import look_alikes
 from swiftcore.data.options import BuildOptions, Limits, options_from_text
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.summary import DatasetSummary, summarize, telling_features
 from swiftcore.errors import InvalidSettings
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor

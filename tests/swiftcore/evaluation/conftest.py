@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from evaluation_data import planted_patients, small_corpus
+from support.evaluation_data import planted_patients, small_corpus
 
 from swiftcore.data.dataset import Dataset
 

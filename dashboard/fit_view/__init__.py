@@ -1,0 +1,1 @@
+"""Plain tables of one fit, for screens, charts and reports; no Streamlit."""

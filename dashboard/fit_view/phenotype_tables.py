@@ -1,0 +1,260 @@
+"""What the screens and charts say about phenotypes: plain tables from a fit, no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dashboard.store.results import FittedRun
+from dashboard.store.reviews import Review
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.phenotypes.describe import Phenotype
+from swiftcore.tensor import Mode, SparseTensor
+
+WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
+MOST_BARS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """One phenotype in one mode.
+
+    Attributes
+    ----------
+    table : DataFrame
+        feature, weight, lift, rows: the shown features, most relevant first.
+    weak : int
+        Features with some weight that are not shown because they are weak.
+    weak_share : float
+        What the weak ones make up together.
+    rare : int
+        Features not shown because too few rows have them.
+    """
+
+    table: pd.DataFrame
+    weak: int
+    weak_share: float
+    rare: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a phenotype goes with the outcome.
+
+    Attributes
+    ----------
+    direction : int
+        1 towards, -1 away, 0 none.
+    weight : float
+        The lasso coefficient; of several classes the one it speaks for most.
+    steady : float
+        Share of the folds in which the sign was the same.
+    towards : str
+        The class it speaks for, when there are several.
+    """
+
+    direction: int
+    weight: float
+    steady: float
+    towards: str = ""
+
+
+def presence(tensor: SparseTensor, axis: int) -> sparse.csr_array:
+    """Which row has which feature of a mode at all."""
+    places = tensor.coordinates
+    shape = (tensor.shape[0], tensor.shape[axis])
+    ones = np.ones(len(places))
+    found = sparse.csr_array((ones, (places[:, 0], places[:, axis])), shape=shape)
+    found.sum_duplicates()
+    found.data[:] = 1
+    return found
+
+
+def profile(
+    phenotype: Phenotype, mode: str, factor: NDArray[np.float64], has: sparse.csr_array, limit: int
+) -> Profile:
+    """The features of one mode that are worth showing, with how many rows stand behind each.
+
+    Parameters
+    ----------
+    phenotype : Phenotype
+        Described with more features than are shown.
+    mode : str
+        As the phenotype's items name it.
+    factor : ndarray, (features x rank)
+    has : sparse array, (rows x features)
+        From :func:`presence`.
+    limit : int
+        Features of fewer rows than this are hidden: a rare code can give a person away.
+    """
+    common = row_counts(has) >= limit
+    behind = np.asarray(has[list(phenotype.rows)].sum(axis=0)).ravel()
+    strong = [item for item in phenotype.items[mode] if item.weight >= WEAK and common[item.index]]
+    strong = strong[:MOST_BARS]
+    table = pd.DataFrame({
+        "feature": [item.label for item in strong],
+        "weight": [item.weight for item in strong],
+        "lift": [item.lift for item in strong],
+        "rows": [int(behind[item.index]) for item in strong],
+    })  # fmt: skip
+    column = factor[:, phenotype.component] / max(factor[:, phenotype.component].sum(), 1e-300)
+    listed = int(np.count_nonzero((column > 0) & common))
+    weak_share = float(column[common].sum()) - float(table["weight"].sum())
+    rare = int(np.count_nonzero((column > 0) & ~common))
+    return Profile(table, listed - len(table), max(0.0, weak_share), rare)
+
+
+def row_counts(has: sparse.csr_array) -> NDArray[np.float64]:
+    """How many rows have each feature."""
+    return np.asarray(has.sum(axis=0)).ravel()
+
+
+def working_name(phenotype: Phenotype, counts: Sequence[NDArray[np.float64]], limit: int) -> str:
+    """The top feature of each mode that enough rows have; each feature once."""
+    tops: list[str] = []
+    for items, count in zip(phenotype.items.values(), counts, strict=True):
+        common = (item.label for item in items if count[item.index] >= limit)
+        tops += [label for label in common if label not in tops][:1]
+    return " + ".join(tops) or "(too rare to name)"
+
+
+def similarity(
+    left: Sequence[NDArray[np.float64]], right: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Cosine of feature profiles, the mean over the feature modes: 1 is the same, 0 disjoint.
+
+    Parameters
+    ----------
+    left, right : sequence of ndarray, (mode size x rank)
+        Factors of the same modes, the rows' mode left out.
+    """
+    cosines = [_unit(one).T @ _unit(other) for one, other in zip(left, right, strict=True)]
+    return np.clip(np.mean(cosines, axis=0), 0.0, 1.0)
+
+
+def _unit(factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms = np.linalg.norm(factor, axis=0)
+    return np.divide(factor, norms, out=np.zeros_like(factor, dtype=np.float64), where=norms > 0)
+
+
+def most_similar(fit: FittedRun, component: int, count: int = 3) -> list[tuple[str, float]]:
+    """The phenotypes nearest to one, with the cosine."""
+    cosines = similarity(fit.factors[1:], fit.factors[1:])[component]
+    order = [int(other) for other in np.argsort(-cosines, kind="stable")]
+    alive = [other for other in order if other != component and other not in fit.dead]
+    return [(fit.identifiers[other], float(cosines[other])) for other in alive[:count]]
+
+
+def clustered(cosines: NDArray[np.float64]) -> list[int]:
+    """An order that puts alike phenotypes side by side."""
+    if len(cosines) < 3:
+        return list(range(len(cosines)))
+    from scipy.cluster import hierarchy  # only one tab needs it
+    from scipy.spatial.distance import squareform
+
+    apart = np.clip(1 - (cosines + cosines.T) / 2, 0, None)
+    np.fill_diagonal(apart, 0)
+    tree = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    return [int(leaf) for leaf in hierarchy.leaves_list(tree)]
+
+
+def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
+    """The best one-to-one partners of two fits of the same features.
+
+    Returns
+    -------
+    DataFrame
+        here, there, cosine; phenotypes without a partner have an empty text and NaN.
+    """
+    from scipy.optimize import linear_sum_assignment  # only one tab needs it
+
+    mine = [part for part in range(here.rank) if part not in here.dead]
+    theirs = [part for part in range(there.rank) if part not in there.dead]
+    cosines = similarity(here.factors[1:], there.factors[1:])[np.ix_(mine, theirs)]
+    pairs = list(zip(*linear_sum_assignment(-cosines), strict=True))
+    rows = [(here.identifiers[mine[i]], there.identifiers[theirs[j]], float(cosines[i, j]))
+            for i, j in pairs]  # fmt: skip
+    taken, given = {row[0] for row in rows}, {row[1] for row in rows}
+    rows += [(here.identifiers[part], "", np.nan) for part in mine
+             if here.identifiers[part] not in taken]  # fmt: skip
+    rows += [("", there.identifiers[part], np.nan) for part in theirs
+             if there.identifiers[part] not in given]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["here", "there", "cosine"])
+    return table.sort_values("cosine", ascending=False, ignore_index=True)
+
+
+def same_features(here: Sequence[Mode], there: Sequence[Mode]) -> bool:
+    """Whether two fits speak of the same features, so that they can be compared."""
+    return [mode.labels for mode in here[1:]] == [mode.labels for mode in there[1:]]
+
+
+def links(experiment: Experiment | None) -> dict[str, Link]:
+    """The link of every phenotype; empty when the data have no outcome."""
+    if experiment is None or "links" not in experiment.tables:
+        return {}
+    table = experiment.tables["links"]
+    found: dict[str, Link] = {}
+    for name, rows in table.groupby("phenotype", sort=False):
+        strongest = rows.loc[rows["weight"].idxmax() if len(rows) > 1 else rows.index[0]]
+        weight, several = float(strongest["weight"]), len(rows) > 1
+        direction = 0 if weight == 0 or (several and weight < 0) else int(np.sign(weight))
+        towards = str(strongest["class"]) if several and direction else ""
+        found[str(name)] = Link(direction, weight, float(strongest["same_sign"]), towards)
+    return found
+
+
+def stability(experiment: Experiment | None) -> dict[str, float]:
+    """Share of repeated runs in which each phenotype was found again."""
+    if experiment is None or "summary" not in experiment.tables:
+        return {}
+    table = experiment.tables["summary"]
+    shares = table[["seeds", "folds"]].mean(axis=1, skipna=True)
+    return dict(zip(table["phenotype"].astype(str), shares.astype(float), strict=True))
+
+
+def clinical_names(reviews: Iterable[Review]) -> dict[str, str]:
+    """The newest clinical name of each phenotype."""
+    named = sorted((review for review in reviews if review.name), key=lambda one: one.saved_at)
+    return {review.phenotype: review.name for review in named}
+
+
+def review_states(reviews: Iterable[Review]) -> dict[str, str]:
+    """What was judged of each phenotype: 'yes', or '1 yes, 1 no' where reviewers differ."""
+    verdicts: dict[str, list[str]] = {}
+    for review in reviews:
+        verdicts.setdefault(review.phenotype, []).append(review.verdict)
+    return {name: _tally(given) for name, given in verdicts.items()}
+
+
+def _tally(given: Sequence[str]) -> str:
+    counts = {verdict: given.count(verdict) for verdict in ("yes", "possibly", "no")}
+    said = {verdict: count for verdict, count in counts.items() if count}
+    if len(given) == 1:
+        return given[0]
+    return ", ".join(f"{count} {verdict}" for verdict, count in said.items())
+
+
+def pair_table(
+    fits: tuple[FittedRun, FittedRun],
+    components: Sequence[int],
+    axis: int,
+    common: NDArray[np.bool_],
+    most: int = MOST_BARS,
+) -> pd.DataFrame:
+    """The strongest features of two phenotypes side by side: feature, left, right."""
+    columns = [fit.factors[axis][:, part] for fit, part in zip(fits, components, strict=True)]
+    left, right = (column / max(column.sum(), 1e-300) for column in columns)
+    strength = np.where(common, np.maximum(left, right), 0.0)
+    places = [int(place) for place in np.argsort(-strength, kind="stable")[:most]
+              if strength[place] >= WEAK]  # fmt: skip
+    labels = fits[0].modes[axis].labels
+    return pd.DataFrame({
+        "feature": [labels[place] for place in places],
+        "left": left[places],
+        "right": right[places],
+    })  # fmt: skip

@@ -1,0 +1,157 @@
+"""What the screens say about single rows (patients, documents): plain tables, no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.privacy.small_counts import hide_table
+from dashboard.store.results import FittedRun, entry_shares
+from swiftcore.phenotypes.describe import CARRIED
+from swiftcore.tensor import Mode, SparseTensor
+
+BINS = np.linspace(0.0, 1.0, 11)
+
+
+def shares(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """How much of each row is which phenotype: rows x rank, rows add up to 1 (or to 0)."""
+    mass = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
+    whole = mass.sum(axis=1, keepdims=True)
+    return np.divide(mass, whole, out=np.zeros_like(mass, dtype=np.float64), where=whole > 0)
+
+
+def membership_table(
+    labels: Sequence[str],
+    shared: NDArray[np.float64],
+    identifiers: Sequence[str],
+    rows: Sequence[int] | NDArray[np.int64],
+    outcome: NDArray[np.generic] | None = None,
+) -> pd.DataFrame:
+    """One line per chosen row: its label, outcome, how many it carries, and every phenotype."""
+    picked = np.asarray(rows, dtype=np.int64)
+    table = {"row": [labels[row] for row in picked]}
+    if outcome is not None:
+        table["outcome"] = [outcome_word(outcome[row]) for row in picked]
+    table["carries"] = (shared[picked] >= CARRIED).sum(axis=1)
+    columns = {name: shared[picked, part] for part, name in enumerate(identifiers)}
+    return pd.DataFrame({**table, **columns})
+
+
+def outcome_word(value: object) -> str:
+    """yes or no for a flag, else the category."""
+    return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else str(value)
+
+
+def why(
+    row: int, fit: FittedRun, tensor: SparseTensor, modes: Sequence[str], most: int = 200
+) -> pd.DataFrame:
+    """The entries of one row, and which phenotype explains each most.
+
+    Parameters
+    ----------
+    modes : sequence of str
+        What to call the feature modes; two must not have the same name.
+
+    Returns
+    -------
+    DataFrame
+        One column per feature mode, value, phenotype, share; the heaviest entries first.
+    """
+    places, values = row_entries(tensor, row)
+    parts = entry_shares(fit.factors[0][row], fit.factors[1:], places[:, 1:])
+    return entries_table(places, values, parts, fit.modes, modes, fit.identifiers)[:most]
+
+
+def row_entries(tensor: SparseTensor, row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The entries of one row; coordinates are sorted by row."""
+    begin, end = np.searchsorted(tensor.coordinates[:, 0], [row, row + 1])
+    return tensor.coordinates[begin:end], tensor.values[begin:end]
+
+
+def entries_table(
+    places: NDArray[np.int64],
+    values: NDArray[np.float64],
+    parts: NDArray[np.float64],
+    modes: Sequence[Mode],
+    names: Sequence[str],
+    identifiers: Sequence[str],
+) -> pd.DataFrame:
+    """Entries with the phenotype that explains each most, the heaviest first."""
+    table = {name: [modes[axis].labels[place] for place in places[:, axis]]
+             for axis, name in enumerate(names, start=1)}  # fmt: skip
+    best = parts.argmax(axis=1) if len(parts) else np.zeros(0, dtype=np.int64)
+    share = parts[np.arange(len(parts)), best]
+    table |= {
+        "value": values,
+        "phenotype": [identifiers[part] if part_share > 0 else "none"
+                      for part, part_share in zip(best, share, strict=True)],
+        "part of it": share,
+    }  # fmt: skip
+    return pd.DataFrame(table).sort_values(
+        ["value", "part of it"], ascending=False, kind="stable", ignore_index=True
+    )
+
+
+def alike(shared: NDArray[np.float64], row: int, count: int = 10) -> list[tuple[int, float]]:
+    """The rows whose mix of phenotypes is most like this one's, with the cosine."""
+    norms = np.linalg.norm(shared, axis=1)
+    scale = norms * norms[row]
+    cosines = np.divide(shared @ shared[row], scale, out=np.zeros(len(shared)), where=scale > 0)
+    cosines[row] = -1.0
+    order = np.argsort(-cosines, kind="stable")[:count]
+    return [(int(other), float(cosines[other])) for other in order if cosines[other] > 0]
+
+
+def strength_counts(
+    strength: NDArray[np.float64], outcome: NDArray[np.generic] | None
+) -> pd.DataFrame:
+    """How many rows have a phenotype how strongly, per class of the outcome.
+
+    Returns
+    -------
+    DataFrame
+        class, low, high (ends of the bin), count.
+    """
+    groups = {"all": strength}
+    if outcome is not None:
+        words = np.array([outcome_word(value) for value in outcome])
+        groups = {str(word): strength[words == word] for word in np.unique(words)}
+    frames = [
+        pd.DataFrame({"class": name, "low": BINS[:-1], "high": BINS[1:],
+                      "count": np.histogram(values, BINS)[0]})
+        for name, values in groups.items()
+    ]  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def hide_small(table: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """What :func:`strength_counts` gave, fit to be shown: count as text, share of its class.
+
+    The share of a hidden count is NaN.
+    """
+    cells = table.pivot(index="class", columns="low", values="count").reindex(
+        table["class"].unique()
+    )
+    safe = hide_table(cells, limit)
+    counts = [safe.loc[name, low] for name, low in zip(table["class"], table["low"], strict=True)]
+    whole = table.groupby("class", sort=False)["count"].transform("sum").clip(lower=1)
+    shown = [text.replace(",", "").isdecimal() for text in counts]
+    known = [safe.loc[name, "Total"].replace(",", "").isdecimal() for name in table["class"]]
+    share = np.where(np.array(shown) & np.array(known), table["count"] / whole, np.nan)
+    return table.assign(count=counts, share=share)
+
+
+def carriers_by_class(
+    carries: NDArray[np.bool_], words: NDArray[np.str_], limit: int
+) -> pd.DataFrame:
+    """How many rows of each class carry a phenotype: class, carry it, do not, Total."""
+    classes = np.unique(words)
+    cells = pd.DataFrame(
+        {"carry it": [int(carries[words == word].sum()) for word in classes],
+         "do not": [int((~carries[words == word]).sum()) for word in classes]},
+        index=[str(word) for word in classes],
+    )  # fmt: skip
+    return hide_table(cells, limit).rename_axis("class").reset_index()

@@ -1,0 +1,1 @@
+"""Computations in processes of their own."""

@@ -1,0 +1,126 @@
+"""How long a computation will take and how much memory, said before it starts.
+
+The time of a fit is that of its iterations, and an iteration works through every cell of
+every column that holds anything, in every unfolding. The coefficients were measured on two
+ordinary cores; machines differ, and so do data, hence the wide range in the sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.store.cards import DatasetCard
+from dashboard.store.request import Request
+from dashboard.store.store import Store
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.evaluation.methods.names import METHOD_KINDS, grid_size
+from swiftcore.progress import duration
+
+START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
+PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
+PER_PAIR = 1.5e-7  # core seconds: the cost of a pair of rows
+START_ITERATIONS = 8.0  # what finding a start costs, in iterations
+SLOW = {"float32": 1.0, "float64": 2.0}
+RANGE = (0.5, 2.5)  # of the estimate, within which the true time is to be expected
+BASE_BYTES = 350e6  # a worker before it has any data
+CLASSIFIER = 0.3  # time of a classifier, in fits
+BLOCK, TILE, SHARP = 128, 512, 60.0  # as in swiftcore.transport: columns, rows, largest exponent
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a computation will take.
+
+    Attributes
+    ----------
+    seconds, bytes : float
+        The middle of what is to be expected.
+    sentence : str
+        The same for a person, as loose as it is.
+    """
+
+    seconds: float
+    bytes: float
+    sentence: str
+
+
+def estimate(store: Store, request: Request) -> Estimate:
+    """What the request will take on this machine when nothing else runs."""
+    if store.is_finished(request.key()):
+        return Estimate(0.0, 0.0, "Already computed: the stored result is shown at once.")
+    card, cores = store.usable_card(request.dataset), os.cpu_count() or 1
+    fit = _fit_settings(store, request)
+    one_fit, memory = fit_seconds(card, fit), fit_bytes(card, fit, cores)
+    if request.kind in ("fit", "projection"):
+        seconds = START + one_fit / cores
+    else:  # fits side by side, each on one core
+        seconds = START + TEAM + n_fits(request) * one_fit / cores
+        memory = BASE_BYTES + cores * memory
+    return Estimate(seconds, memory, _sentence(seconds, memory))
+
+
+def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
+    """Core seconds of one fit that goes on to its last iteration."""
+    cells = sum(columns * size for columns, size in zip(card.columns, card.shape, strict=True))
+    step = cells * (PER_CELL + PER_RANK * settings["rank"]) * SLOW.get(settings["dtype"], 2.0)
+    costs = 0.0 if settings["row_cost"] == "none" else PER_PAIR * card.shape[0] ** 2
+    return float(costs + (START_ITERATIONS + settings["max_iterations"]) * step)
+
+
+def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> float:
+    """Memory of one fit; the formula of swiftcore.swift.memory, from the card alone."""
+    item = 4 if settings["dtype"] == "float32" else 8
+    sharp = settings["sharpness"] > SHARP
+    moved = card.shape if settings["row_cost"] != "none" else card.shape[1:]
+    squares = sum(size * size for size in moved)
+    block = max(BLOCK * (size if sharp else min(size, TILE)) * item for size in moved)
+    entries = len(card.shape) * card.entries * (78 + 3 * item)
+    factors = sum(card.shape) * settings["rank"] * (8 * 12 + item)
+    costs = 3 * 8 * max(size * size for size in moved) + 8 * squares  # being made, and kept
+    return float(BASE_BYTES + costs + item * squares + entries + factors + jobs * block)
+
+
+def n_fits(request: Request) -> float:
+    """How many fits an experiment amounts to."""
+    chosen = request.settings
+    if request.kind == "stability":
+        return 1.0 + ExperimentSettings().seeds + chosen["folds"]
+    rounds = chosen["folds"] * chosen["repeats"]
+    ranks, quick = len(chosen["ranks"]), chosen["quick"]
+    if request.kind == "ablation":
+        return float(rounds * ranks * grid_size("swift", quick) * len(chosen["recipes"]))
+    methods = chosen["methods"] or [key for key in METHOD_KINDS if key != "direct_wasserstein"]
+    one = rounds * sum(
+        grid_size(key, quick) * (ranks if METHOD_KINDS.get(key) == "factorization" else CLASSIFIER)
+        for key in methods
+    )
+    if request.kind == "evaluation":
+        return float(one)
+    variants = len(chosen["levels"]) * chosen["draws"]
+    return float(one * (1 + variants) + 1 + variants)
+
+
+def in_words(seconds: float) -> str:
+    """A time, rounded as far as a guess allows: 40 s, 3 min, 2 h."""
+    steps = ((10, 1), (30, 5), (90, 10), (5400, 60), (math.inf, 3600))
+    step = next(step for most, step in steps if seconds < most)
+    return duration(max(1, round(seconds / step) * step))
+
+
+def _fit_settings(store: Store, request: Request) -> Mapping[str, Any]:
+    """The settings of the fits behind a request."""
+    if request.kind == "fit":
+        return request.settings
+    if request.run:
+        return store.run(request.run).request.settings
+    return Request("fit", request.dataset, {"rank": max(request.settings["ranks"])}).settings
+
+
+def _sentence(seconds: float, memory: float) -> str:
+    low, high = in_words(RANGE[0] * seconds), in_words(RANGE[1] * seconds)
+    size = f"{memory / 1e9:.1f} GB" if memory >= 1e9 else f"{round(memory / 1e8) * 100} MB"
+    return f"About {low} to {high}, and {size} of memory."

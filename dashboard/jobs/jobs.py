@@ -1,0 +1,128 @@
+"""Start, watch and stop computations; each runs in a process of its own that outlives us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from dashboard.jobs.estimate import Estimate, estimate
+from dashboard.store.cards import RunCard, RunState
+from dashboard.store.job_state import Job
+from dashboard.store.request import Request
+from dashboard.store.store import Store
+from dashboard.store.verified_folder import remove, sweep
+
+__all__ = ["Estimate", "active", "cancel", "estimate", "start"]
+
+PATIENCE = (1.0, 1.0)  # seconds from the flag to SIGTERM, and from SIGTERM to SIGKILL
+CODE = Path(__file__).parents[2]
+
+
+def start(store: Store, request: Request) -> str:
+    """The run that answers the request: stored, under way, or started now.
+
+    However many ask at the same time, it is computed once.
+
+    Returns
+    -------
+    str
+        The run's id. After an interruption, a failure or a cancel it is computed again, unless
+        it took its process down twice.
+
+    Raises
+    ------
+    UnknownDataset, UnknownRun
+        If the data set, or the fit it belongs to, is not in the store.
+    InvalidData
+        If the stored data were changed.
+    """
+    run_id = request.key()
+    store.usable_card(request.dataset)
+    if request.run:
+        store.run(request.run)
+    with store.lock():
+        if store.is_finished(run_id):
+            return run_id
+        job, attempt = store.job(run_id), 1
+        if job.exists:
+            stands = job.state()
+            if stands.state.active or job.parked or store.is_finished(run_id):
+                return run_id
+            if stands.state is RunState.INTERRUPTED:
+                attempt = int(job.about()["attempt"]) + 1
+        for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
+            remove(earlier, store.temporary)
+        newest = max((card.created for card in store.runs()), default=0.0)
+        job.create(request, max(time.time(), newest + 1e-3), attempt)
+        _launch(store, job)
+    return run_id
+
+
+def cancel(store: Store, run_id: str) -> RunCard:
+    """End a computation: ask, then insist; returns how the run stands after that.
+
+    A run that has ended, or ends well in the meantime, stays as it is.
+    """
+    card = store.run(run_id)
+    if not card.state.active:
+        return card
+    job = store.job(run_id)
+    with store.lock():  # while a job is being started, its process is noted as ours
+        job.ask_to_stop()
+    for patience, force in zip(PATIENCE, (signal.SIGTERM, signal.SIGKILL), strict=True):
+        pid = _wait(job, patience)
+        if pid is None or pid == os.getpid():
+            break
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, force)
+    _wait(job, 1.0)
+    sweep(store.temporary)
+    return store.run(run_id)
+
+
+def active(store: Store) -> list[RunCard]:
+    """What is running and then what waits, in the order of the queue.
+
+    The progress of a waiting run tells its ``position``: 1 is next.
+    """
+    cards = sorted((card for card in store.runs() if card.state.active),
+                   key=lambda card: (card.state is RunState.QUEUED, card.created))  # fmt: skip
+    waiting = [card for card in cards if card.state is RunState.QUEUED]
+    return [replace(card, progress={"position": waiting.index(card) + 1})
+            if card in waiting else card for card in cards]  # fmt: skip
+
+
+def _launch(store: Store, job: Job) -> None:
+    """A process that belongs to no terminal and no server, with its words in a log file."""
+    paths = [str(CODE), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    command = [sys.executable, "-P", "-m", "dashboard.jobs.worker", str(store.root.resolve()),
+               job.folder.name]  # fmt: skip
+    log = os.open(job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+            start_new_session=True, umask=0o077,
+        )  # fmt: skip
+    except OSError as error:
+        job.note_end(RunState.FAILED, f"No process could be started: {error.strerror}.")
+        return
+    finally:
+        os.close(log)
+    job.note_process(process.pid)
+    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
+
+
+def _wait(job: Job, seconds: float) -> int | None:
+    """The job's process if it still lives after so long."""
+    until = time.monotonic() + seconds
+    while (pid := job.pid()) is not None and time.monotonic() < until:
+        time.sleep(0.05)
+    return pid

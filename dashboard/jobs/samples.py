@@ -1,0 +1,137 @@
+"""The samples with their finished results, so that the first page shows something true.
+
+``python -m dashboard.jobs.samples make`` computes them again into ``sample_data``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from dashboard.jobs import jobs
+from dashboard.store.cards import RunState
+from dashboard.store.request import Request
+from dashboard.store.reviews import Review, Reviews
+from dashboard.store.store import Store
+from dashboard.store.verified_folder import place_file
+from swiftcore.data.samples import load_sample, sample_folder, sample_names
+from swiftcore.errors import InvalidData, Problem
+from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.runtime.atomic_file import write_whole
+
+logger = logging.getLogger(__name__)
+RANKS = {"heart_failure": 12, "news": 10}
+SLOW = ("cp_binary", "cp_continuous", "direct_wasserstein")
+COMPARED = [key for key in METHOD_TITLES if key not in SLOW]
+NOISE_METHODS = ["swift", "cp_als", "cp_apr", "similarity_cp", "lasso_indicators"]
+EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of the largest share
+    ("yes", "", 4, "Example review: these belong together."),
+    ("possibly", "mixed", 3, "Example review: two things may be mixed here."),
+)
+
+
+def seed_samples(store: Store) -> None:
+    """Put the samples and their results into a store that holds no other data; only once."""
+    seeded = store.root / "samples-seeded"
+    with store.lock("samples"):
+        own = any(card.name not in sample_names() for card in store.datasets())
+        if own or seeded.exists():
+            return
+        for name in reversed(sample_names()):  # the first sample is the newest in the list
+            store.add_dataset(load_sample(name), synthetic=True)
+            folder = sample_folder(name) / "results"
+            for path in sorted(folder.glob("*.zip")):
+                store.import_run(path.read_bytes())
+            _seed_reviews(Reviews(store.root), folder / "reviews.json")
+        place_file(store.temporary, seeded, b"")
+
+
+def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
+    """What is computed for each sample, by file name; the fit comes first."""
+    fit = Request("fit", dataset, {"rank": rank})
+    yield "fit", fit
+    ranks = [5, rank]
+    yield "evaluation", Request("evaluation", dataset, {"ranks": ranks, "methods": COMPARED})
+    yield "noise", Request("noise", dataset, {"ranks": [rank], "levels": [0.05, 0.15, 0.3],
+                                              "draws": 1, "methods": NOISE_METHODS},
+                           fit.key())  # fmt: skip
+    yield "ablation", Request("ablation", dataset, {"ranks": [rank]})
+    yield "stability", Request("stability", dataset, {"ranks": [rank]}, fit.key())
+
+
+def make_samples(names: list[str]) -> None:
+    """Compute all results of the samples and write them beside the data."""
+    with tempfile.TemporaryDirectory() as root:
+        store = Store(root)
+        for name in names:
+            folder = sample_folder(name) / "results"
+            folder.mkdir(exist_ok=True)
+            dataset = store.add_dataset(load_sample(name), synthetic=True)
+            for file, request in requests(dataset, RANKS[name]):
+                run_id = _computed(store, request, f"{name} {file}")
+                write_whole(folder / f"{file}.zip", store.export_run(run_id))
+                if request.kind == "fit":
+                    write_whole(folder / "reviews.json", _example_reviews(store, run_id))
+
+
+def _computed(store: Store, request: Request, words: str) -> str:
+    run_id = jobs.start(store, request)
+    while (card := store.run(run_id)).state.active:
+        progress = card.progress or {}
+        logger.info("%s: %s %s/%s", words, progress.get("what", "waiting"),
+                    progress.get("done", 0), progress.get("total", 0))  # fmt: skip
+        time.sleep(5)
+    if card.state is not RunState.DONE:
+        raise InvalidData(
+            Problem("sample-result", "A result of the samples was not computed", words,
+                    card.message, "Mend that and run it again.")
+        )  # fmt: skip
+    logger.info("%s: done after %.0f s", words, card.seconds)
+    return run_id
+
+
+def _example_reviews(store: Store, run_id: str) -> bytes:
+    fit = store.fit(run_id)
+    weights = fit.factors[0].sum(axis=0)
+    largest = sorted(range(fit.rank), key=lambda component: -weights[component])
+    plain = [
+        {"run": run_id, "phenotype": fit.identifiers[component],
+         "phenotype_digest": fit.phenotype_digest(component), "reviewer": "Example reviewer",
+         "name": fit.modes[1].labels[int(fit.factors[1][:, component].argmax())],
+         "verdict": verdict, "problem": problem, "confidence": confidence, "comment": comment}
+        for component, (verdict, problem, confidence, comment)
+        in zip(largest, EXAMPLES, strict=False)
+    ]  # fmt: skip
+    return (json.dumps(plain, indent=2) + "\n").encode()
+
+
+def _seed_reviews(reviews: Reviews, path: Path) -> None:
+    if not path.is_file():
+        return
+    known = {field.name for field in fields(Review)}
+    plain: list[Mapping[str, Any]] = json.loads(path.read_bytes())
+    for each in plain:
+        review = Review(**{key: each[key] for key in known & set(each)})
+        if not reviews.history(review.run, review.phenotype):
+            reviews.save(review)
+
+
+def main(arguments: list[str]) -> int:
+    """``make`` and perhaps names of samples."""
+    if not arguments or arguments[0] != "make" or set(arguments[1:]) - set(sample_names()):
+        sys.stderr.write("usage: python -m dashboard.jobs.samples make [heart_failure] [news]\n")
+        return 2
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    make_samples(arguments[1:] or list(sample_names()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""What must not get out: small counts, and files that people hand over."""

@@ -1,0 +1,1 @@
+"""What one visitor has chosen, and what the server keeps in memory."""

@@ -1,0 +1,111 @@
+"""Reads from the store, kept in memory under keys that are text and nothing else.
+
+Ids are digests of all that went into a result, so a key never means two things.
+What is handed out is shared by all sessions: look, do not write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard.fit_view.phenotype_tables import presence as presence_of
+from dashboard.store.reviews import Reviews
+from dashboard.store.store import Store, default_root
+from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from dashboard.store.cards import DatasetCard
+    from dashboard.store.results import FittedRun
+    from swiftcore.data.dataset import Dataset
+    from swiftcore.evaluation.experiments.result import Experiment
+
+KEPT = 8  # results held in memory at once
+TOP = 60  # features described per phenotype and mode
+
+
+def store() -> Store:
+    """The store of this server."""
+    return _store(str(default_root()))
+
+
+def reviews() -> Reviews:
+    """The judgements kept in the store of this server."""
+    return _reviews(str(store().root))
+
+
+def dataset(identifier: str) -> Dataset:
+    """A stored data set."""
+    return _dataset(str(store().root), identifier)
+
+
+def card(identifier: str) -> DatasetCard:
+    """What a list says about a data set."""
+    return store().card(identifier)
+
+
+def fit(run: str) -> FittedRun:
+    """A finished fit."""
+    return _fit(str(store().root), run)
+
+
+def experiment(run: str) -> Experiment:
+    """A finished experiment."""
+    return _experiment(str(store().root), run)
+
+
+def latest_experiment(dataset_id: str, kind: str, run: str = "") -> Experiment | None:
+    """The newest finished experiment of a kind, if there is one."""
+    found = store().latest(dataset_id, kind, run)
+    return experiment(found.id) if found else None
+
+
+def phenotypes(run: str, frequency_weight: float = 1.0) -> list[Phenotype]:
+    """The phenotypes of a fit, the largest first, each with its top features."""
+    return _phenotypes(str(store().root), run, f"{frequency_weight:.2f}")
+
+
+def presence(dataset_id: str, axis: int) -> sparse.csr_array:
+    """Which row of a data set has which feature of a mode."""
+    return _presence(str(store().root), dataset_id, str(axis))
+
+
+@st.cache_resource(show_spinner=False)
+def _store(root: str) -> Store:
+    return Store(root)
+
+
+@st.cache_resource(show_spinner=False)
+def _reviews(root: str) -> Reviews:
+    return Reviews(root)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _dataset(root: str, identifier: str) -> Dataset:
+    return _store(root).dataset(identifier)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _fit(root: str, run: str) -> FittedRun:
+    return _store(root).fit(run)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _experiment(root: str, run: str) -> Experiment:
+    return _store(root).experiment(run)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
+    fitted = _fit(root, run)
+    return describe_phenotypes(
+        fitted.factors, fitted.modes, TOP, frequency_weight=float(frequency_weight)
+    )
+
+
+@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
+def _presence(root: str, dataset_id: str, axis: str) -> sparse.csr_array:
+    return presence_of(_dataset(root, dataset_id).tensor, int(axis))

@@ -1,0 +1,58 @@
+"""From what was asked for to what is there: data set, then run; a dead link is said, not hidden."""
+
+from __future__ import annotations
+
+from dashboard.session import cache, state
+from dashboard.store.cards import DatasetCard, RunCard, RunState
+
+
+def settle() -> list[str]:
+    """Put the chain on things that exist; sentences for what is not there or not whole."""
+    notices: list[str] = []
+    cards = {card.id: card for card in cache.store().datasets()}
+    fits = [run for run in cache.store().runs(kind="fit") if run.state is RunState.DONE]
+    if not state.current_dataset():  # a link may name the run alone
+        owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
+        state.keep("dataset", owner)
+    if asked := state.current_dataset():
+        if asked not in cards:
+            notices.append("The data set of this link is not in this store. "
+                           "Here is another one; choose yours in the sidebar.")  # fmt: skip
+            state.choose(dataset=_first_dataset(cards, fits), run="", phenotype="")
+    else:
+        state.choose(dataset=_first_dataset(cards, fits), run=state.current_run(),
+                     phenotype=state.current_phenotype())  # fmt: skip
+    mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
+    if (asked := state.current_run()) not in {fit.id for fit in mine}:
+        if asked:
+            notices.append("The result of this link is not in this store, or is not finished. "
+                           "Here is the newest one of this data set instead.")  # fmt: skip
+        state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
+    if notices:
+        state.keep("dead_links", notices)
+    card = cards.get(state.current_dataset())
+    state.keep("synthetic", bool(card and card.synthetic))
+    shown = list(state.recall("dead_links", []))
+    if card and card.damaged:
+        shown.append("The files of this data set were changed after they were written. Load the "
+                     "data again on the page Data, or choose another set.")  # fmt: skip
+    return shown
+
+
+def finished_fits() -> list[RunCard]:
+    """The finished fits of the chosen data set, newest first."""
+    runs = cache.store().runs(dataset=state.current_dataset(), kind="fit")
+    return [run for run in runs if run.state is RunState.DONE]
+
+
+def _first_dataset(cards: dict[str, DatasetCard], fits: list[RunCard]) -> str:
+    """One's own data with the newest result; else the first sample that has one; else any."""
+    fitted = [cards[fit.dataset] for fit in fits if fit.dataset in cards and not fit.damaged]
+    own = [card for card in fitted if not card.synthetic]
+    samples = sorted(fitted, key=lambda card: -card.added)
+    return next((card.id for card in [*own, *samples, *cards.values()]), "")
+
+
+def _first_run(fits: list[RunCard]) -> str:
+    sound = [fit for fit in fits if not fit.damaged]
+    return next((fit.id for fit in [*sound, *fits]), "")

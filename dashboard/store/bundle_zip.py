@@ -1,0 +1,101 @@
+"""A run as one zip file to hand on, and the guarded way back in.
+
+A zip from elsewhere is only ever read member by member into memory, under caps, and only
+members of known names; nothing is extracted by the name it gives itself.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+
+from dashboard.store.verified_folder import SEAL, BrokenSeal, check_files
+from swiftcore.data.options import Limits
+from swiftcore.data.reading.source import check_entries
+from swiftcore.errors import InvalidData, Problem
+
+MEGABYTE = 1 << 20
+LARGEST_BUNDLE = 256 * MEGABYTE
+LARGEST_MEMBER = 512 * MEGABYTE
+FOREIGN = Limits(decoded_mb=2048)
+RUN_FILES = ("run.json", "model.npz", "links.json", "experiment.json", "projection.npz", SEAL)
+DATA_FILES = ("card.json", "data.swift.npz", SEAL)
+_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same run gives the same bytes
+_KNOWN = {f"run/{name}" for name in RUN_FILES} | {f"dataset/{name}" for name in DATA_FILES}
+
+
+def pack(folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """The files of the folders ``run`` and perhaps ``dataset``, seals included."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for folder, files in folders.items():
+            for name in sorted(files):
+                entry = zipfile.ZipInfo(f"{folder}/{name}", _DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, files[name])
+    return out.getvalue()
+
+
+def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
+    """What :func:`pack` packed; every seal is checked.
+
+    Raises
+    ------
+    InvalidData
+        If it is no run bundle, was changed, or is larger than a run can be.
+    """
+    if len(content) > LARGEST_BUNDLE:
+        raise _refuse("bundle-size", "The file is too large for a run bundle",
+                      f"{len(content) / MEGABYTE:,.0f} MB",
+                      f"Give at most {LARGEST_BUNDLE // MEGABYTE} MB.")  # fmt: skip
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = _members(archive)
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError,
+            NotImplementedError, RuntimeError, OverflowError) as error:  # fmt: skip
+        if isinstance(error, InvalidData):
+            raise
+        raise _refuse("bundle-damaged", "The run bundle cannot be read",
+                      (str(error).splitlines() or ["an error"])[0][:120],
+                      "Export the run again.") from error  # fmt: skip
+    folders: dict[str, dict[str, bytes]] = {}
+    for name, data in members.items():
+        folder, _, file = name.partition("/")
+        folders.setdefault(folder, {})[file] = data
+    for files in folders.values():
+        try:
+            check_files(files)
+        except BrokenSeal as error:
+            raise _refuse("bundle-changed", "The run bundle was changed after it was written",
+                          str(error), "Export the run again.") from error  # fmt: skip
+    if "run" not in folders:
+        raise _refuse("bundle-foreign", "This is not a run bundle", "no run in it",
+                      "Choose a file made by the export of a run.")  # fmt: skip
+    return folders
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    entries = archive.infolist()
+    names = [entry.filename for entry in entries]
+    unknown = [name for name in names if name not in _KNOWN]
+    if unknown or len(set(names)) < len(names) or len(names) > len(_KNOWN):
+        found = f"a member {unknown[0][:60]!r}" if unknown else "a member twice"
+        raise _refuse("bundle-members", "The file holds what no run bundle holds", found,
+                      "Choose a file made by the export of a run.")  # fmt: skip
+    check_entries(archive, entries, "run bundle")
+    return {entry.filename: _read(archive, entry) for entry in entries}
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with archive.open(entry) as file:
+        data = file.read(LARGEST_MEMBER + 1)
+    if len(data) > LARGEST_MEMBER:
+        raise _refuse("bundle-size", "A part of the run bundle is too large", entry.filename,
+                      f"Give parts of at most {LARGEST_MEMBER // MEGABYTE} MB.")  # fmt: skip
+    return data
+
+
+def _refuse(code: str, what: str, found: str, cure: str) -> InvalidData:
+    return InvalidData(Problem(code, what, "the run bundle", found, cure))

@@ -1,0 +1,152 @@
+"""What a list shows of data sets and runs, and how asking for one can fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from dashboard.store.request import Request
+from swiftcore.errors import InvalidData, Problem, SwiftError
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class RunState(Enum):
+    """How a run stands; each value is a sentence."""
+
+    QUEUED = "Waiting until the computations before it have ended."
+    RUNNING = "Running."
+    DONE = "Done."
+    CANCELLED = "Cancelled on request."
+    FAILED = "Failed."
+    INTERRUPTED = "Interrupted: its process ended without a result."
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to watch or to stop."""
+        return self in (RunState.QUEUED, RunState.RUNNING)
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """A stored data set, without its numbers.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Values of the outcome: ("no", "yes"), categories, or none.
+    synthetic : bool
+        Whether it is known to hold no real persons.
+    added : float
+        Seconds since 1970.
+    columns : tuple of int
+        For each mode, how many columns of its unfolding hold anything; for estimates.
+    damaged : bool
+        True when the stored files are not what was written; then only the id is sure.
+    """
+
+    id: str
+    name: str
+    shape: tuple[int, ...]
+    mode_names: tuple[str, ...]
+    entries: int
+    outcome_name: str
+    classes: tuple[str, ...]
+    synthetic: bool
+    origin: str
+    added: float
+    columns: tuple[int, ...] = ()
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
+class RunCard:
+    """A stored or running computation, without its numbers.
+
+    Attributes
+    ----------
+    created, ended : float, float or None
+        Seconds since 1970.
+    seconds : float
+        Computed so far, or in all.
+    progress : mapping or None
+        done, total, what, objective, seconds, seconds_left and, for fits, the objectives so far.
+    message : str
+        Why it failed, or the sentence of its state.
+    damaged : bool
+        True when the stored result is not what was written.
+    """
+
+    id: str
+    kind: str
+    dataset: str
+    request: Request
+    state: RunState
+    created: float
+    ended: float | None
+    seconds: float
+    title: str
+    progress: Mapping[str, Any] | None
+    message: str
+    damaged: bool
+
+
+class UnknownRun(SwiftError):
+    """There is no such run, or it has no result."""
+
+
+class UnknownDataset(SwiftError):
+    """There is no such data set."""
+
+
+class DamagedRun(SwiftError):
+    """The stored result is not what was written."""
+
+
+class StoreBusy(SwiftError):
+    """What is to be deleted is being computed."""
+
+
+def is_id(text: object) -> bool:
+    """Whether it looks like an id; nothing else ever becomes part of a path."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
+
+
+def unknown_run(run_id: object, found: str = "no such run") -> UnknownRun:
+    """The refusal for an id that leads nowhere."""
+    return UnknownRun(
+        Problem("run-unknown", "This run is not in the store", f"run {_shown(run_id)}", found,
+                "Choose one from the list of runs, or compute it again.")
+    )  # fmt: skip
+
+
+def unknown_dataset(dataset_id: object) -> UnknownDataset:
+    """The refusal for a data set that is not there."""
+    return UnknownDataset(
+        Problem("dataset-unknown", "This data set is not in the store",
+                f"data set {_shown(dataset_id)}", "no such data set",
+                "Choose one from the list, or load it again.")
+    )  # fmt: skip
+
+
+def damaged_dataset(dataset_id: str, found: str) -> InvalidData:
+    """The refusal for data whose bytes are not to be trusted."""
+    return InvalidData(
+        Problem("dataset-damaged", "The stored data were changed after they were written",
+                f"data set {dataset_id[:8]}", found, "Load the data again.")
+    )  # fmt: skip
+
+
+def damaged_run(run_id: str, found: str) -> DamagedRun:
+    """The refusal for a result whose bytes are not to be trusted."""
+    return DamagedRun(
+        Problem("run-damaged", "The stored result was changed after it was written",
+                f"run {run_id[:8]}", found, "Compute it again; the same settings give it back.")
+    )  # fmt: skip
+
+
+def _shown(text: object) -> str:
+    return text[:8] if is_id(text) and isinstance(text, str) else repr(text)[:40]

@@ -1,0 +1,170 @@
+"""What is asked of a worker; two equal requests have the same key, and so the same answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.evaluation.experiments.settings import GRIDS, PROTOCOL, ExperimentSettings
+
+ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
+EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
+OF_A_FIT = ("noise", "stability")  # follow the phenotypes of one fit
+KINDS = ("fit", *EXPERIMENTS, "projection")
+
+FIT_DEFAULTS: dict[str, Any] = {
+    "rank": 10,
+    "sharpness": 10.0,
+    "marginal_weight": 1.0,
+    "max_iterations": 50,
+    "tolerance": 3e-6,
+    "start": "kl",
+    "n_restarts": 4,
+    "seed": 0,
+    "costs": "cosine",
+    "row_cost": "as costs",
+    "dtype": "float32",
+}
+EXPERIMENT_DEFAULTS: dict[str, Any] = {
+    name: value
+    for name, value in ExperimentSettings().plain().items()
+    if name not in ("seeds", "fit")
+}
+
+
+def defaults(kind: str) -> dict[str, Any]:
+    """All settings of a kind of request, at their usual values."""
+    return {"fit": FIT_DEFAULTS, "projection": {}}.get(kind, EXPERIMENT_DEFAULTS)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One thing to compute.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    dataset : str
+        Id of the data set; for a projection, of the new rows.
+    settings : mapping
+        Settings that are left out get their usual values, so that a request is always complete.
+    run : str
+        Id of the fit that a projection or a stability study belongs to.
+
+    Raises
+    ------
+    InvalidSettings
+        If the kind or a setting is unknown, or a value has the wrong type.
+    """
+
+    kind: str
+    dataset: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    run: str = ""
+
+    def __post_init__(self) -> None:
+        """Complete the settings and give every value its one form."""
+        if self.kind not in KINDS:
+            raise _refuse("kind", "There is no such computation", self.kind, KINDS)
+        usual = defaults(self.kind)
+        unknown = [name for name in self.settings if name not in usual]
+        if unknown:
+            raise _refuse("setting-unknown", "There is no such setting", unknown[0], usual)
+        settled = {name: _settled(name, self.settings.get(name, default), default)
+                   for name, default in usual.items()}  # fmt: skip
+        object.__setattr__(self, "settings", settled)
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def key(self) -> str:
+        """32 hex digits of data, kind, all settings and the version of the algorithm."""
+        plain = {"algorithm": self.version, **self.plain()}
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @property
+    def version(self) -> str:
+        """Of the algorithm, and of an experiment's protocol and grids: what the answer hangs on."""
+        experiment = self.kind in EXPERIMENTS
+        return f"{ALGORITHM_VERSION}.{PROTOCOL}.{GRIDS}" if experiment else ALGORITHM_VERSION
+
+    def plain(self) -> dict[str, Any]:
+        """The request as values that JSON can hold."""
+        return {"kind": self.kind, "dataset": self.dataset, "settings": dict(self.settings),
+                "run": self.run}  # fmt: skip
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Request:
+        """Read what :meth:`plain` gave.
+
+        Raises
+        ------
+        InvalidData
+            If it is no request, or one of another version.
+        """
+        try:
+            return cls(str(plain["kind"]), str(plain["dataset"]), dict(plain["settings"]),
+                       str(plain["run"]))  # fmt: skip
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidData(
+                Problem("request-file", "This is not a request of this version", "the request",
+                        f"{type(error).__name__}: {error}", "Compute it again.")
+            ) from error  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """A short name that tells runs of one data set apart."""
+        chosen = self.settings
+        if self.kind == "fit":
+            changed = [f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float)
+                       else f"{name.replace('_', ' ')} {value}"
+                       for name, value in chosen.items()
+                       if name != "rank" and value != FIT_DEFAULTS[name]]  # fmt: skip
+            return ", ".join([f"R = {chosen['rank']}", *changed])
+        if self.kind == "projection":
+            return "New rows"
+        effort = "quick" if chosen["quick"] else "thorough"
+        ranks = ", ".join(str(rank) for rank in chosen["ranks"])
+        return f"{self.kind.capitalize()}, R = {ranks}, {effort}"
+
+
+def _settled(name: str, value: Any, default: Any) -> Any:
+    """The value in the type of the default, so that 10 and 10.0 are the same request."""
+    if isinstance(default, list):
+        if isinstance(value, str) or not isinstance(value, list | tuple):
+            raise _wrong(name, value, "a list")
+        pattern = default[0] if default else ""
+        return [_settled(name, each, pattern) for each in value]
+    if isinstance(default, bool) or isinstance(value, bool):
+        if not (isinstance(default, bool) and isinstance(value, bool)):
+            raise _wrong(name, value, "yes or no" if isinstance(default, bool) else "a number")
+        return value
+    if isinstance(default, str):
+        if not isinstance(value, str):
+            raise _wrong(name, value, "text")
+        return value
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise _wrong(name, value, "a number")
+    if isinstance(default, int) and value != int(value):
+        raise _wrong(name, value, "a whole number")
+    return type(default)(value)
+
+
+def _wrong(name: str, value: Any, expected: str) -> InvalidSettings:
+    return InvalidSettings(
+        Problem("setting-type", "A setting has the wrong type", name, repr(value)[:80],
+                f"Give {expected}.")
+    )  # fmt: skip
+
+
+def _refuse(code: str, what: str, found: str, known: Any) -> InvalidSettings:
+    return InvalidSettings(
+        Problem(code, what, "the request", repr(found)[:80], f"Choose one of {', '.join(known)}.")
+    )

@@ -1,0 +1,256 @@
+"""Finished results as a page reads them: arrays and tables, no estimator and no compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from swiftcore.data.options import Limits
+from swiftcore.data.reading.array_file import read_arrays
+from swiftcore.data.reading.source import Budget
+from swiftcore.errors import InvalidData, Problem
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.phenotypes.identifiers import component_id
+from swiftcore.progress import FitOutcome
+from swiftcore.tensor import Mode
+
+MODEL_FORMAT = "swift-model 1"  # as written by swiftcore.swift.save_model
+PROJECTION_FORMAT = "swift-projection 1"
+Files = Mapping[str, bytes]
+TABLES = {  # what every experiment of a kind has, with or without an outcome
+    "links": {"links"},
+    "evaluation": {"scores", "summary", "comparison"},
+    "noise": {"survival"},
+    "ablation": {"scores"},
+    "stability": {"matches", "summary"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRun:
+    """A finished fit.
+
+    Attributes
+    ----------
+    factors : list of ndarray, (mode size x rank)
+        Columns of all modes but the first sum to 1; the first carries the weight.
+    modes : tuple of Mode
+    settings : mapping
+        As asked for.
+    history : DataFrame
+        One row per iteration, columns as in FitProgress; the start first.
+    outcome : str
+        How the fit ended, a sentence.
+    dead : tuple of int
+        Components that lost their mass.
+    links : Experiment or None
+        How the phenotypes go with the outcome, if the data set has one.
+    """
+
+    factors: list[NDArray[np.float64]]
+    modes: tuple[Mode, ...]
+    settings: Mapping[str, Any]
+    history: pd.DataFrame
+    outcome: str
+    converged: bool
+    dead: tuple[int, ...]
+    objective: float
+    links: Experiment | None
+
+    @property
+    def rank(self) -> int:
+        return int(self.factors[0].shape[1])
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """P01, P02, ...: one per column of the factors, dead ones included."""
+        return tuple(component_id(component, self.rank) for component in range(self.rank))
+
+    def phenotype_digest(self, component: int) -> str:
+        """What the phenotype says: 32 hex digits of its features' names and weights.
+
+        A review is bound to it, so that it never passes to another phenotype of the same number.
+        """
+        sha = hashlib.sha256(b"phenotype 1")
+        for mode, factor in zip(self.modes[1:], self.factors[1:], strict=True):
+            weights = np.round(factor[:, component], 6)
+            present = np.flatnonzero(weights > 0)
+            named = sorted((mode.labels[index], float(weights[index])) for index in present)
+            sha.update(json.dumps([mode.name, named]).encode())
+        return sha.hexdigest()[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """New rows described by the phenotypes of an earlier fit, each row by itself.
+
+    Attributes
+    ----------
+    modes : tuple of Mode
+        First the new rows, then the features of the fit.
+    memberships : ndarray, (rows x rank)
+    row_labels : tuple of str
+    coordinates, values : ndarray
+        The entries used, in the fit's features.
+    profiles : list of ndarray
+        The fit's factors of the modes after the first.
+    unknown : mapping of mode name to tuple of str
+        Features of the new rows that the fit does not know; they were left out.
+    entries_left_out : int
+        Entries that named such a feature.
+    empty_rows : tuple of int
+        Rows of which nothing is known to the fit; their memberships are zero.
+    """
+
+    modes: tuple[Mode, ...]
+    memberships: NDArray[np.float64]
+    row_labels: tuple[str, ...]
+    coordinates: NDArray[np.int64]
+    values: NDArray[np.float64]
+    profiles: list[NDArray[np.float64]]
+    unknown: Mapping[str, tuple[str, ...]]
+    entries_left_out: int
+    empty_rows: tuple[int, ...]
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """P01, P02, ...: the columns of the memberships."""
+        rank = self.memberships.shape[1]
+        return tuple(component_id(component, rank) for component in range(rank))
+
+
+def entry_shares(
+    membership: NDArray[np.float64],
+    profiles: Sequence[NDArray[np.float64]],
+    features: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Which phenotype explains which entry of a row.
+
+    Parameters
+    ----------
+    membership : ndarray, (rank,)
+        The row's memberships.
+    profiles : sequence of ndarray, (mode size x rank)
+        Factors of the modes after the first.
+    features : ndarray of int, (entries x modes after the first)
+
+    Returns
+    -------
+    ndarray, (entries x rank)
+        Shares of the model's value at the entry; they add up to 1, or are all 0 where no
+        phenotype of the row knows the entry.
+    """
+    parts: NDArray[np.float64] = np.tile(membership, (len(features), 1)).astype(np.float64)
+    for axis, profile in enumerate(profiles):
+        parts = parts * profile[features[:, axis]]
+    whole = parts.sum(axis=1, keepdims=True)
+    shares = np.zeros_like(parts)
+    np.divide(parts, whole, out=shares, where=whole > 0)
+    return shares
+
+
+def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
+    """A fit from its stored files.
+
+    Raises
+    ------
+    InvalidData
+        If they do not hold a fit whose parts go together.
+    """
+    arrays = _arrays(files, "model.npz")
+    try:
+        about = json.loads(arrays["about"].tobytes())
+        _check_format(about["format"], MODEL_FORMAT)
+        modes = _modes(about["modes"])
+        factors = [arrays[f"factor_{axis}"] for axis in range(len(modes))]
+        _check_factors(factors, modes)
+        for axis, mode in enumerate(modes):
+            cost = arrays.get(f"cost_{axis}")
+            if axis and cost is not None and cost.shape != (len(mode), len(mode)):
+                raise ValueError(f"a cost of shape {cost.shape}")
+        outcome = FitOutcome[about["outcome"]]
+        history = pd.DataFrame(about["history"])
+        objective = float(history["objective"].iloc[-1])
+        dead = tuple(int(component) for component in about["dead_components"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _no_result("fit", error) from error
+    links = _experiment(files, "links.json") if "links.json" in files else None
+    return FittedRun(factors, modes, dict(settings), history, outcome.value,
+                     outcome is FitOutcome.CONVERGED, dead, objective, links)  # fmt: skip
+
+
+def read_experiment(files: Files) -> Experiment:
+    """An experiment from its stored files; raises InvalidData if it is none."""
+    return _experiment(files, "experiment.json")
+
+
+def read_projection(files: Files) -> Projection:
+    """A projection from its stored files; raises InvalidData if its parts do not fit."""
+    arrays = _arrays(files, "projection.npz")
+    try:
+        about = json.loads(arrays["about"].tobytes())
+        _check_format(about["format"], PROJECTION_FORMAT)
+        modes = _modes(about["modes"])
+        profiles = [arrays[f"profile_{axis}"] for axis in range(1, len(modes))]
+        _check_factors([arrays["memberships"], *profiles], modes)
+        places, values = arrays["coordinates"].astype(np.int64), arrays["values"]
+        if places.shape != (len(values), len(modes)) or values.ndim != 1:
+            raise ValueError(f"coordinates of shape {places.shape}")
+        if places.size and ((places < 0) | (places >= [len(mode) for mode in modes])).any():
+            raise ValueError("an index outside its mode")
+        unknown = {str(name): tuple(map(str, labels)) for name, labels in about["unknown"].items()}
+        return Projection(modes, arrays["memberships"], modes[0].labels, places, values, profiles,
+                          unknown, int(about["entries_left_out"]),
+                          tuple(int(row) for row in about["empty_rows"]))  # fmt: skip
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _no_result("projection", error) from error
+
+
+def _experiment(files: Files, name: str) -> Experiment:
+    if name not in files:
+        raise _no_result(name, KeyError(name))
+    experiment = Experiment.from_json(files[name])
+    missing = TABLES.get(experiment.kind, {experiment.kind}) - set(experiment.tables)
+    if missing:
+        raise _no_result(name, KeyError(min(missing)))
+    return experiment
+
+
+def _arrays(files: Files, name: str) -> dict[str, NDArray[Any]]:
+    if name not in files:
+        raise _no_result(name, KeyError(name))
+    return read_arrays(files[name], name, Budget(Limits()))
+
+
+def _check_format(found: object, expected: str) -> None:
+    if found != expected:
+        raise ValueError(f"format {found!r}")
+
+
+def _modes(plain: Any) -> tuple[Mode, ...]:
+    modes = tuple(Mode(str(mode["name"]), tuple(mode["labels"])) for mode in plain)
+    if len(modes) < 2:
+        raise ValueError(f"{len(modes)} modes")
+    return modes
+
+
+def _check_factors(factors: Sequence[NDArray[Any]], modes: Sequence[Mode]) -> None:
+    rank = factors[0].shape[1] if factors[0].ndim == 2 else 0
+    for factor, mode in zip(factors, modes, strict=True):
+        sound = factor.shape == (len(mode), rank) and rank > 0 and factor.dtype.kind == "f"
+        if not sound or not np.isfinite(factor).all() or (factor < 0).any():
+            raise ValueError(f"{mode.name[:40]!r} has factors that cannot be")
+
+
+def _no_result(what: str, error: Exception) -> InvalidData:
+    return InvalidData(
+        Problem("result-file", "The stored result cannot be read", what,
+                f"{type(error).__name__}: {error}", "Compute it again.")
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Words on the screen: two wordings, sentences about results, user text made visible."""

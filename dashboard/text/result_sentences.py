@@ -1,0 +1,214 @@
+"""What the numbers of an experiment say, in a sentence; never more than they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from dashboard.text.wording import capital
+from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.phenotypes.matching import FOUND_FROM
+
+RECIPE_TITLES = {
+    "cosine": "similar features are close (cosine)",
+    "one-minus-identity": "no similarity (1 - I)",
+    "random": "random similarity",
+}
+SAME = 5e-4  # a difference that would be written as 0.000
+
+
+def title(method: str) -> str:
+    """The name of a method as people know it."""
+    return METHOD_TITLES.get(method, method)
+
+
+def short_title(method: str) -> str:
+    """The name where there is little room."""
+    name = title(method).replace(" on the unfolded tensor", ", unfolded")
+    name = name.replace(" on indicators", ", indicators")
+    return (
+        name.replace("k-nearest neighbours", "k-NN")
+        .replace("Similarity-based", "Similarity")
+        .replace("SWIFT with label-weighted features", "SWIFT, label-weighted")
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a list in a sentence: a, b and c."""
+    all_names = list(names)
+    if len(all_names) < 2:
+        return "".join(all_names)
+    return f"{', '.join(all_names[:-1])} and {all_names[-1]}"
+
+
+def _first(names: Sequence[str], most: int = 5) -> str:
+    """The first few names; how many more there are."""
+    more = len(names) - most
+    few = list(names[:most]) + ([f"{more} more"] if more > 0 else [])
+    return listed(few)
+
+
+def links(table: pd.DataFrame, steady: float = 1.0) -> str:
+    """How many phenotypes are tied to the outcome, and how many of these ties every fold shows."""
+    tied = table[table["weight"] != 0]
+    if tied.empty:
+        return "No phenotype carries weight: the outcome cannot be told from these phenotypes."
+    towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
+    firm = int((tied["same_sign"] >= steady).sum())
+    return (f"Towards the outcome: {towards}; away from it: {away}; neither: "
+            f"{len(table) - len(tied)}. Of these {len(tied)} links {firm} keep their direction in "
+            "every fold.")  # fmt: skip
+
+
+def score(about: Mapping[str, object]) -> str:
+    """A cross-validated score beside what guessing would reach."""
+    metric, value, chance = about.get("metric_title"), about.get("score"), about.get("chance")
+    if not isinstance(value, float) or not isinstance(chance, float):
+        return ""
+    better = "better than" if value > chance else "no better than"
+    name = capital(str(metric or "score"))
+    return f"{name} {value:.3f} on unseen rows, {better} guessing ({chance:.3f})."
+
+
+def comparison(table: pd.DataFrame, metric: str) -> str:
+    """Whom SWIFT beats, to whom it loses and by how much, and where the folds cannot tell."""
+    if table.empty:
+        return "There is nothing to compare SWIFT with yet."
+    clear = table["clear"].astype(bool)
+    ahead = table[clear & (table["difference"] > 0)].sort_values("difference", ascending=False)
+    behind = table[clear & (table["difference"] < 0)].sort_values("difference")
+    open_ = table[~clear]
+    parts = []
+    if len(ahead):
+        parts.append(f"ahead of {_by(ahead)}")
+    if len(behind):
+        parts.append(f"behind {_by(behind)}")
+    if len(open_):
+        names = listed(title(method) for method in open_["method"])
+        parts.append(f"not clearly different from {names}")
+    return f"In {metric}, SWIFT is {'; '.join(parts)}."
+
+
+def _by(table: pd.DataFrame) -> str:
+    return listed(f"{title(row.method)} by {abs(row.difference):.3f}" for row in table.itertuples())
+
+
+def noise(scores: pd.DataFrame, metric: str) -> str:
+    """How much of its clean score each method keeps at the highest noise level."""
+    means = scores.groupby(["method", "level"])["score"].mean().unstack("level")
+    if 0.0 not in means or means.shape[1] < 2 or "swift" not in means.index:
+        return "There is no clean score to compare with."
+    top = float(max(means.columns))
+    kept = (means[top] / means[0.0]).dropna()
+    first, last = float(means.loc["swift", 0.0]), float(means.loc["swift", top])
+    text = (f"With {top:.0%} false entries SWIFT keeps {kept['swift']:.0%} of its {metric} "
+            f"({first:.3f} to {last:.3f})")  # fmt: skip
+    others = means[top].drop("swift").dropna()
+    if others.empty:
+        return f"{text}."
+    best = str(others.idxmax())
+    gap = last - others[best]
+    where = "as good as" if abs(gap) < SAME else "above" if gap > 0 else "below"
+    return f"{text}; that is {where} the best of the others, {title(best)} ({others[best]:.3f})."
+
+
+def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
+    """How many phenotypes of the clean data are still found at the highest noise level."""
+    means = table.groupby(["phenotype", "level"])["cosine"].mean().unstack("level")
+    if means.empty:
+        return "There is no phenotype to look for."
+    top = float(max(means.columns))
+    lost = means.index[means[top] < found_from]
+    text = (f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
+            f"false entries (cosine {found_from:g} or more)")  # fmt: skip
+    return f"{text}; treat {_first(lost)} with care." if len(lost) else f"{text}."
+
+
+def stability(table: pd.DataFrame) -> str:
+    """How many phenotypes come back in every other fit, and which do not."""
+    if table.empty:
+        return "There is no phenotype to look for."
+    weak = table[(table["seeds"] < 1) | (table["folds"] < 1)]
+    text = f"{len(table) - len(weak)} of {len(table)} phenotypes come back in every other fit"
+    if weak.empty:
+        return f"{text}."
+    least = weak.assign(share=weak[["seeds", "folds"]].min(axis=1)).sort_values("share")
+    worst = least.iloc[0]
+    return (f"{text}; the least steady is {worst['phenotype']}, found again in "
+            f"{worst['seeds']:.0%} of the seeds "
+            f"and {worst['folds']:.0%} of the folds.")  # fmt: skip
+
+
+def ranks(table: pd.DataFrame, metric: str) -> str:
+    """The number of phenotypes with the best score, and the smallest that is as good.
+
+    Parameters
+    ----------
+    table : DataFrame
+        rank, mean, sd; one row per rank.
+    """
+    if len(table) < 2:
+        return "Only one number of phenotypes was tried; try several to compare."
+    best = table.loc[table["mean"].idxmax()]
+    text = f"{capital(metric)} is best with {int(best['rank'])} phenotypes ({best['mean']:.3f})"
+    enough = table[table["mean"] >= best["mean"] - best["sd"]]["rank"].min()
+    if best["rank"] == table["rank"].min():
+        return f"{text}, the smallest number tried."
+    if enough == best["rank"]:
+        return f"{text}; fewer are more than one standard deviation worse."
+    return f"{text}; {int(enough)} are within one standard deviation of it and easier to read."
+
+
+def ablation(scores: pd.DataFrame, metric: str) -> str:
+    """Whether cosine costs beat the others, counted fold by fold."""
+    folds = scores.pivot_table(index=["rank", "fold"], columns="recipe", values="score")
+    if "cosine" not in folds or folds.shape[1] < 2:
+        return "Only one way of measuring similarity was tried."
+    parts = []
+    for recipe in folds.columns.drop("cosine"):
+        gain = (folds["cosine"] - folds[recipe]).dropna()
+        than = f"with {RECIPE_TITLES.get(recipe, recipe)}"
+        if abs(gain.mean()) < SAME:
+            parts.append(f"the same as {than}")
+            continue
+        word = "better" if gain.mean() > 0 else "worse"
+        agree = int((gain * gain.mean() > 0).sum())
+        parts.append(f"{abs(gain.mean()):.3f} {word} than {than} "
+                     f"({agree} of {len(gain)} folds agree)")  # fmt: skip
+    return f"With cosine costs {metric} is {listed(parts)}."
+
+
+def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Which settings the validation rows chose for each method, and in how many folds.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        method, rank, validation, score, setting (JSON text); one row per fold.
+    """
+    groups = scores.assign(setting=scores["setting"].map(_in_words)).groupby(
+        ["method", "rank", "setting"], as_index=False)  # fmt: skip
+    table = groups.agg(folds=("score", "size"), validation=("validation", "mean"),
+                       score=("score", "mean"))  # fmt: skip
+    table.insert(0, "title", table["method"].map(title))
+    return table.drop(columns="method").sort_values(
+        ["title", "rank", "folds"], ascending=[True, True, False], ignore_index=True
+    )
+
+
+def _in_words(setting: str) -> str:
+    try:
+        chosen = json.loads(setting)
+    except ValueError:
+        return setting
+    if not isinstance(chosen, dict) or not chosen:
+        return "nothing to choose"
+    return ", ".join(_option(name.replace("_", " "), value) for name, value in chosen.items())
+
+
+def _option(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"

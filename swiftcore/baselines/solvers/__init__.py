@@ -1,0 +1,1 @@
+"""Numeric parts that several baselines share."""

@@ -1,0 +1,1 @@
+"""From tables to a tensor: joins, codes, outcomes, documents."""

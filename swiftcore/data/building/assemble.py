@@ -1,0 +1,147 @@
+"""Records or cells to a tensor with its outcome: groups, dropped codes, join, counting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.building.build_tensor import build_tensor
+from swiftcore.data.building.code_groups import CodeMap, ccs, map_from_rows, regroup
+from swiftcore.data.building.events import Cells, Records
+from swiftcore.data.building.join import by_visit, join_events
+from swiftcore.data.building.outcome import Outcome, matches, take_cell_outcome, take_outcome
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.source import Budget, Source
+from swiftcore.data.reading.text import read_text_table
+from swiftcore.errors import InvalidData
+from swiftcore.tensor.sparse_tensor import SparseTensor
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """What a reader made: the tensor, and what belongs to its rows."""
+
+    tensor: SparseTensor
+    outcome: NDArray[Any] | None = None
+    outcome_name: str = ""
+    row_groups: tuple[str, ...] = ()
+    word_counts: Any = None
+    words: tuple[str, ...] = ()
+
+
+def from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
+    """Outcome, groups, dropped codes, join, tensor."""
+    grouped = bool(options.code_groups or options.medication_groups)
+    records = _without_codes(records, options.drop_codes, findings)
+    try:
+        records, outcome = take_outcome(records, options, findings)
+        records = _regrouped(records, options, findings) if grouped else records
+    except InvalidData as error:
+        if not (grouped and error.problems[0].code == "outcome-absent"):
+            raise
+        records = _regrouped(records, options, findings)  # the outcome may name a group
+        records, outcome = take_outcome(records, options, findings)
+    if grouped:
+        records = _without_codes(records, options.drop_codes, findings)
+    owners: dict[str, str] = {}
+    if options.rows == "visit":
+        moved = [by_visit(table) for table in records.events]
+        records = replace(records, events=tuple(table for table, _ in moved))
+        owners = {visit: who for _, some in moved for visit, who in some.items()}
+    cells = join_events(records.events, options.join, options.window_days, findings,
+                        within_visit=records.times_within_visit,
+                        duplicates=options.duplicates)  # fmt: skip
+    classes = None
+    if outcome is not None:
+        classes = dict(outcome.of)
+        if owners:
+            findings.note("The outcome is that of the patient, the same for all visits.")
+            classes = {v: outcome.of[who] for v, who in owners.items() if who in outcome.of}
+    name = outcome.name if outcome else ""
+    return from_cells(cells, classes, name, options, findings, owners)
+
+
+def from_cells(
+    cells: Cells, classes: dict[str, int | str] | None, outcome_name: str,
+    options: BuildOptions, findings: Findings, owners: dict[str, str] | None = None,
+) -> Built:  # fmt: skip
+    """The tensor of the cells whose rows have an outcome (all rows when there is none)."""
+    if classes is not None:
+        known = [label in classes for label in cells.row.labels]
+        used = np.unique(cells.row.codes)
+        lost = sum(not known[code] for code in used)
+        findings.leave_out("rows without an outcome", lost, cells.row.name)
+        cells = cells.take(cells.row.marked(known))
+    if not len(cells):
+        raise refuse("nothing-left", "No event is left to build a tensor from", "all tables",
+                     "0 events",
+                     "Check the columns, the outcome and what was left out.")  # fmt: skip
+    tensor = build_tensor(cells, options, findings)
+    rows = tensor.modes[0].labels
+    outcome = None if classes is None else _outcome_array([classes[row] for row in rows])
+    if outcome is not None and len(np.unique(outcome)) < 2:
+        raise refuse("outcome-one-class", "All rows have the same outcome", outcome_name,
+                     f"only '{outcome[0]}'",
+                     "Choose another outcome, or allow events after it.")  # fmt: skip
+    groups = tuple(owners[row] for row in rows) if owners else ()
+    return Built(tensor, outcome, outcome_name if outcome is not None else "", groups)
+
+
+def _outcome_array(values: list[int | str]) -> NDArray[Any]:
+    flags = all(isinstance(value, int) for value in values)
+    return np.array(values, dtype=bool) if flags else np.array([str(v) for v in values])
+
+
+def _regrouped(records: Records, options: BuildOptions, findings: Findings) -> Records:
+    """Diagnoses are the first table of events, medications the second."""
+    events = list(records.events)
+    for place, setting in enumerate((options.code_groups, options.medication_groups)):
+        if setting and place < len(events):
+            codes = ccs() if setting == "ccs" else _user_map(Path(setting), options)
+            events[place] = regroup(events[place], codes, findings)
+    return replace(records, events=tuple(events))
+
+
+def _user_map(path: Path, options: BuildOptions) -> CodeMap:
+    """A map file: columns code, group and name by these names, else the first two or three."""
+    source = Source(path, Budget(options.limits))
+    name = source.names[0]
+    table = read_text_table(source.read(name), name, options, source.budget, Findings())
+    lower = {column.lower(): column for column in table.columns}
+    named = [lower[one] for one in ("code", "group", "name") if one in lower]
+    chosen = named if named[:2] and {"code", "group"} <= set(lower) else list(table.columns[:3])
+    if len(chosen) < 2:
+        raise refuse("map-columns", "The map needs two columns", path.name,
+                     f"{len(table.columns)} column",
+                     "Give the columns code and group.")  # fmt: skip
+    columns = [table.texts(column) for column in chosen]
+    return map_from_rows([list(row) for row in zip(*columns, strict=True)], path.name)
+
+
+def from_long_table(
+    cells: Cells, column: Outcome | None, options: BuildOptions, findings: Findings
+) -> Built:
+    """Dropped codes, outcome, tensor of a table whose rows name all features at once."""
+    if options.drop_codes:
+        gone = np.zeros(len(cells), dtype=bool)
+        for feature in cells.features:
+            gone |= feature.marked(matches(feature.labels, feature.labels, options.drop_codes))
+        findings.leave_out("rows with a code to be dropped", int(gone.sum()), "the table")
+        cells = cells.take(~gone)
+    cells, outcome = take_cell_outcome(cells, column, options, findings)
+    classes = dict(outcome.of) if outcome else None
+    return from_cells(cells, classes, outcome.name if outcome else "", options, findings)
+
+
+def _without_codes(records: Records, codes: tuple[str, ...], findings: Findings) -> Records:
+    events = []
+    for table in records.events:
+        hit = table.feature.marked(matches(table.codes, table.feature.labels, codes))
+        findings.leave_out("events with a code to be dropped", int(hit.sum()), table.name)
+        events.append(table.take(~hit) if hit.any() else table)
+    return replace(records, events=tuple(events)) if codes else records

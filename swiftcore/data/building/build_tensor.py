@@ -1,0 +1,189 @@
+"""Cells to tensor: which features stay, what a cell holds, what repeated rows mean."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.building.events import Cells
+from swiftcore.data.building.similar_names import spelling_key
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.coded import Coded
+from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.errors import where_list
+from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+
+LARGEST_KEY = 2**62
+
+
+def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> SparseTensor:
+    """Count cells into a tensor whose labels are sorted, so that row order never matters.
+
+    Parameters
+    ----------
+    cells : Cells
+        One row per event.
+    options : BuildOptions
+        `values`, `duplicates`, `min_support`, `top` and `merge_look_alikes` are used.
+    findings : Findings
+        Receives what was left out and how repeated rows were treated.
+
+    Raises
+    ------
+    InvalidData
+        When rows repeat a cell and `duplicates` is "refuse", or nothing is left.
+    """
+    if options.merge_look_alikes:
+        cells = _merge_look_alikes(cells, findings)
+    columns = _sorted_columns([cells.row, *cells.features])
+    places, amounts = _combined(columns, cells.amount, options.duplicates, findings)
+    places, amounts = _positive(places, amounts, findings)
+    kept = _chosen_features(places, columns, options, findings)
+    places, amounts = places[kept], amounts[kept]
+    if not len(amounts):
+        raise refuse("nothing-left", "No cell is left to build a tensor from", "all modes",
+                     "0 cells", "Lower the minimum support or check the columns.")  # fmt: skip
+    lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
+    findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
+    places, modes = _closed_up(places, columns)
+    values = cell_values(amounts, options.values)
+    if not np.isfinite(values).all():
+        raise refuse("value-sum", "Values at one cell add up beyond what a number can hold",
+                     "all modes", "an infinite sum",
+                     "Divide all values by a common unit.")  # fmt: skip
+    places.setflags(write=False)
+    values.setflags(write=False)
+    return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
+
+
+def _sorted_columns(columns: list[Coded]) -> list[Coded]:
+    """Only labels in use, in the order of their text."""
+    tidy = []
+    for column in columns:
+        used = np.zeros(len(column.labels), dtype=bool)
+        used[column.codes] = True
+        order = sorted(np.flatnonzero(used).tolist(), key=lambda code: column.labels[code])
+        rank = np.zeros(len(column.labels), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        labels = tuple(column.labels[code] for code in order)
+        tidy.append(Coded(column.name, rank[column.codes], labels))
+    return tidy
+
+
+def _combined(
+    columns: list[Coded], amounts: NDArray[np.float64], duplicates: str, findings: Findings
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """One entry per cell; repeated rows are summed, or the largest kept, or refused."""
+    shape = [len(column.labels) for column in columns]
+    if np.prod([float(size) for size in shape]) > LARGEST_KEY:
+        raise refuse("tensor-large", "The tensor has more cells than can be numbered", "all modes",
+                     " x ".join(f"{size:,}" for size in shape),
+                     "Keep fewer features per mode (top, minimum support).")  # fmt: skip
+    keys = columns[0].codes.copy()
+    for column, size in zip(columns[1:], shape[1:], strict=True):
+        keys = keys * size + column.codes
+    whole = bool((amounts == np.floor(amounts)).all() and amounts.sum() < 2**53)
+    # sums of whole numbers are exact in any order; fractions are added from small to large
+    order = np.argsort(keys, kind="stable") if whole else np.lexsort((amounts, keys))
+    keys, amounts = keys[order], amounts[order]
+    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
+    repeated = len(keys) - len(first)
+    if repeated and duplicates == "refuse":
+        again = np.setdiff1d(np.arange(len(keys)), first)
+        raise refuse("rows-repeat", "Rows name the same cell more than once",
+                     f"rows {where_list(np.sort(order[again]) + 1)}", f"{repeated:,} repeated rows",
+                     "Remove them, or choose to sum them or keep the largest.")  # fmt: skip
+    if repeated:
+        how = "their amounts were added" if duplicates == "sum" else "the largest amount was kept"
+        findings.note(f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
+                      f"fills too; {how}.")  # fmt: skip
+    if len(keys):
+        reduce = np.add if duplicates == "sum" else np.maximum
+        amounts = reduce.reduceat(amounts, first)
+    keys = keys[first]
+    places = np.empty((len(keys), len(shape)), dtype=np.int64)
+    for axis in range(len(shape) - 1, 0, -1):
+        keys, places[:, axis] = np.divmod(keys, shape[axis])
+    places[:, 0] = keys
+    return places, amounts
+
+
+def _positive(
+    places: NDArray[np.int64], amounts: NDArray[np.float64], findings: Findings
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    zero = amounts == 0
+    findings.leave_out("cells whose value is 0", int(zero.sum()), "the table")
+    return (places[~zero], amounts[~zero]) if zero.any() else (places, amounts)
+
+
+def _chosen_features(
+    places: NDArray[np.int64], columns: list[Coded], options: BuildOptions, findings: Findings
+) -> NDArray[np.bool_]:
+    """Cells whose features all have support enough and stand among the most frequent."""
+    kept = np.ones(len(places), dtype=bool)
+    if options.top:
+        for axis in range(1, len(columns)):
+            support = _support(places, axis, len(columns[axis].labels))
+            order = np.argsort(-support, kind="stable")
+            few = np.ones(len(support), dtype=bool)
+            few[order[: options.top]] = False
+            findings.leave_out(f"features beyond the {options.top} most frequent",
+                               int((few & (support > 0)).sum()), columns[axis].name)  # fmt: skip
+            kept &= ~few[places[:, axis]]
+    rare = [np.zeros(len(column.labels), dtype=bool) for column in columns]
+    while options.min_support > 1:  # what goes in one mode may cost support in another
+        before = int(kept.sum())
+        for axis in range(1, len(columns)):
+            support = _support(places[kept], axis, len(columns[axis].labels))
+            low = (support > 0) & (support < options.min_support)
+            rare[axis] |= low
+            kept &= ~low[places[:, axis]]
+        if int(kept.sum()) == before:
+            break
+    for axis in range(1, len(columns)):
+        findings.leave_out(f"features in fewer than {options.min_support} rows",
+                           int(rare[axis].sum()), columns[axis].name)  # fmt: skip
+    return kept
+
+
+def _support(places: NDArray[np.int64], axis: int, size: int) -> NDArray[np.int64]:
+    """In how many rows each feature of a mode occurs."""
+    pairs = np.unique(places[:, 0] * size + places[:, axis])
+    return np.bincount(pairs % size, minlength=size)
+
+
+def _closed_up(
+    places: NDArray[np.int64], columns: list[Coded]
+) -> tuple[NDArray[np.int64], list[Mode]]:
+    """Renumber so that every label left has a cell."""
+    modes = []
+    for axis, column in enumerate(columns):
+        used = np.zeros(len(column.labels), dtype=bool)
+        used[places[:, axis]] = True
+        if not used.all():
+            places[:, axis] = (np.cumsum(used) - 1)[places[:, axis]]
+        labels = (label for label, use in zip(column.labels, used.tolist(), strict=True) if use)
+        modes.append(Mode(column.name, tuple(labels)))
+    return places, modes
+
+
+def cell_values(amounts: NDArray[np.float64], values: str) -> NDArray[np.float64]:
+    """What a cell holds of its amount: 1, the amount, or the logarithm of 1 + amount."""
+    if values == "binary":
+        return np.ones_like(amounts)
+    return np.log1p(amounts) if values == "log-count" else amounts
+
+
+def _merge_look_alikes(cells: Cells, findings: Findings) -> Cells:
+    """One label for names that differ in spelling only; rows (patients) are never merged."""
+    merged = []
+    for feature in cells.features:
+        support = np.bincount(feature.codes, minlength=len(feature.labels))
+        best: dict[str, str] = {}
+        for code in sorted(range(len(support)), key=lambda c: (-support[c], feature.labels[c])):
+            best.setdefault(spelling_key(feature.labels[code]), feature.labels[code])
+        alike = len(feature.labels) - len(best)
+        if alike:
+            findings.note(f"{alike:,} names in {feature.name} were merged with a look-alike.")
+        merged.append(feature.relabel([best[spelling_key(label)] for label in feature.labels]))
+    return Cells(cells.row, tuple(merged), cells.amount)

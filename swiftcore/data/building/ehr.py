@@ -1,0 +1,307 @@
+"""Read an EHR export by its layout; say which table is missing and count what dangles."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.building.ehr_layouts import LAYOUTS, Deaths, EventTable, Layout, Names
+from swiftcore.data.building.events import Events, Records
+from swiftcore.data.building.feature_labels import by_usual_name, labelled
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.coded import Coded, days, numbers, pair
+from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.source import Source
+from swiftcore.data.reading.text import TextTable, read_text_table
+
+TABLE_ENDING = re.compile(r"(\.(csv|tsv|txt|parquet))?(\.gz)?$", re.IGNORECASE)
+_SYSTEMS = {"9": "icd9", "10": "icd10", "icd9": "icd9", "icd10": "icd10"}
+MINUTES = 1440.0
+
+
+def table_names(source: Source) -> dict[str, str]:
+    """Table name in lower case, without endings, to the file that holds it."""
+    found: dict[str, str] = {}
+    for name in source.names:
+        if re.search(r"\.(csv|tsv|parquet)(\.gz)?$", name, re.IGNORECASE):
+            found.setdefault(TABLE_ENDING.sub("", PurePosixPath(name).name).lower(), name)
+    return found
+
+
+def layouts_present(source: Source) -> list[Layout]:
+    """Layouts whose telling tables (or at least one event table) are there."""
+    tables = table_names(source)
+    found = []
+    for layout in LAYOUTS:
+        signature = [table for table, _ in layout.signature]
+        events = [any(name in tables for name in one.tables) for one in layout.events]
+        likely = any(events) and any(table in tables for table in signature)
+        if likely and all(_has_column(source, tables, *part) for part in layout.signature):
+            found.append(layout)
+    return found
+
+
+def _has_column(source: Source, tables: dict[str, str], table: str, column: str) -> bool:
+    """Whether the head of a table names a column; a missing table does not speak against it."""
+    if table not in tables:
+        return True
+    head = source.head(tables[table], 1 << 16)
+    if head.startswith(b"\x1f\x8b"):
+        head = _unzipped_head(head)
+    if head.startswith(b"PAR1"):
+        return True
+    line = head.replace(b"\0", b"").splitlines()[:1]
+    text = line[0].decode("latin-1").lower() if line else ""
+    return column in [name.strip(' "\xef\xbb\xbf\xff\xfe') for name in re.split("[,;\t|]", text)]
+
+
+def _unzipped_head(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(31).decompress(head, 1 << 16)
+    except zlib.error:
+        return b""
+
+
+class ExportReader:
+    """Reads the tables of one export, each once."""
+
+    def __init__(
+        self, source: Source, layout: Layout, options: BuildOptions, findings: Findings
+    ) -> None:
+        self.source, self.layout = source, layout
+        self.options, self.findings = options, findings
+        self.files = table_names(source)
+        self._read: dict[str, TextTable] = {}
+
+    def records(self) -> Records:
+        """Everything the export holds that a tensor or an outcome can be made of.
+
+        Raises
+        ------
+        InvalidData
+            With every missing table and column.
+        """
+        events = [self._events(one) for one in self.layout.events]
+        self.findings.stop_if_problems()
+        known = tuple(one for one in events if one is not None)
+        self._count_orphans(known)
+        traits = self._traits()
+        died = self._died(self.layout.deaths) if self.layout.deaths else None
+        self.findings.stop_if_problems()
+        name = self.layout.deaths.name if self.layout.deaths else "death"
+        return Records(known, traits, died, name, self.layout.times_within_visit)
+
+    def table(self, name: str) -> TextTable:
+        if name not in self._read:
+            file = self.files[name]
+            data = self.source.read(file)
+            self._read[name] = read_text_table(
+                data, file, self.options, self.source.budget, self.findings
+            )
+        return self._read[name]
+
+    def column(self, table: TextTable, wanted: str) -> Coded | None:
+        """A column by name whatever its case; the first present of "a|b"."""
+        places = {name.lower(): name for name in table.columns}
+        for one in wanted.split("|"):
+            if one and one in places:
+                return table.coded(places[one])
+        return None
+
+    def needed(self, table: TextTable, wanted: str) -> Coded:
+        column = self.column(table, wanted)
+        if column is None:
+            self.findings.problem("column-missing", "A column is missing", table.name,
+                                  f"no column {wanted}, but {', '.join(table.columns[:8])}",
+                                  f"Export {table.name} with that column.")  # fmt: skip
+            return Coded(wanted, np.zeros(table.n_rows, dtype=np.int64), ("",))
+        return column
+
+    def _events(self, spec: EventTable) -> Events | None:
+        name = next((one for one in spec.tables if one in self.files), None)
+        if name is None:
+            wanted = " or ".join(one.upper() for one in spec.tables)
+            self.findings.problem("table-missing", "A table of the export is missing",
+                                  self.source.path.name, f"no {wanted}",
+                                  f"Add {wanted} to the folder.")  # fmt: skip
+            return None
+        table = self.table(name)
+        subject, code = self.needed(table, spec.subject), self.needed(table, spec.code)
+        if self.findings.problems:
+            return None
+        visit = self.column(table, spec.visit)
+        time = self._times(table, spec, visit)
+        amount_column = self.column(table, spec.amount)
+        amount = amount_column and numbers(amount_column, table.name, self.findings)
+        feature, codes, system = self._features(table, spec, code)
+        self.findings.mapping[spec.mode] = f"{table.name}: {feature.name}"
+        if self.layout.owner:
+            subject = self._owned(subject)
+        subject = Coded("patient", subject.codes, subject.labels)
+        events = Events(spec.mode, subject, feature, codes, system, visit, time, amount)  # type: ignore[arg-type]
+        if spec.drop:
+            events = self._without_dropped(events, table, spec.drop)
+        return events.usable(self.findings, table.name)
+
+    def _features(
+        self, table: TextTable, spec: EventTable, code: Coded
+    ) -> tuple[Coded, tuple[str, ...], tuple[str, ...]]:
+        """Labels people can read, the code behind each, and its code system."""
+        system: tuple[str, ...] = ()
+        if spec.system.startswith("="):
+            system = (spec.system[1:],) * len(code.labels)
+        elif spec.system:
+            versions = self.needed(table, spec.system)
+            code, pairs = pair(code, versions, code.name)
+            system = tuple(_SYSTEMS.get(version.strip().lower(), "") for _, version in pairs)
+            code = Coded(code.name, code.codes, tuple(one for one, _ in pairs))
+        if spec.name and (names := self.column(table, spec.name)) is not None:
+            code, pairs = pair(code, names, names.name)
+            if spec.usual_name:
+                code, pairs = by_usual_name(code, pairs)
+            return labelled(code, pairs, ())
+        if spec.names and spec.names.table in self.files:
+            texts = self._looked_up(code, spec.names, system)
+            pairs = [(c, t) for c, t in zip(code.labels, texts, strict=True)]
+            return labelled(code, pairs, system)
+        if spec.names:
+            self.findings.note(f"There is no table {spec.names.table.upper()}, so each {spec.mode} "
+                               "shows its code instead of a name.")  # fmt: skip
+        return labelled(code, [(one, "") for one in code.labels], system)
+
+    def _looked_up(self, code: Coded, names: Names, system: tuple[str, ...]) -> list[str]:
+        table = self.table(names.table)
+        keys, texts = self.needed(table, names.code), self.needed(table, names.name)
+        key_texts = [keys.labels[k] for k in keys.codes]
+        if names.system and (version := self.column(table, names.system)) is not None and system:
+            marks = [_SYSTEMS.get(version.labels[v].strip().lower(), "") for v in version.codes]
+            known = dict(zip(zip(key_texts, marks, strict=True),
+                             (texts.labels[t] for t in texts.codes), strict=True))  # fmt: skip
+            found = [known.get(both, "") for both in zip(code.labels, system, strict=True)]
+        else:
+            plain = dict(zip(key_texts, (texts.labels[t] for t in texts.codes), strict=True))
+            found = [plain.get(one, "") for one in code.labels]
+        orphans = sum(not name and bool(one.strip())
+                      for name, one in zip(found, code.labels, strict=True))  # fmt: skip
+        if orphans:
+            self.findings.note(f"{orphans:,} codes of {code.name} are not in "
+                               f"{names.table.upper()}; they show as codes.")  # fmt: skip
+        return found
+
+    def _owned(self, stay: Coded) -> Coded:
+        """Patients in place of stays."""
+        table_name, key, owner = self.layout.owner or ("", "", "")
+        if table_name not in self.files:
+            self.findings.problem("table-missing", "A table of the export is missing",
+                                  self.source.path.name, f"no {table_name.upper()}",
+                                  f"Add {table_name.upper()}: it says whose stay"
+                                  " it is.")  # fmt: skip
+            return stay
+        table = self.table(table_name)
+        stays, owners = self.needed(table, key), self.needed(table, owner)
+        known = {stays.labels[s]: owners.labels[o]
+                 for s, o in zip(stays.codes, owners.codes, strict=True)}  # fmt: skip
+        return stay.relabel([known.get(label, "") for label in stay.labels], owner)
+
+    def _times(
+        self, table: TextTable, spec: EventTable, visit: Coded | None
+    ) -> NDArray[np.float64] | None:
+        column = self.column(table, spec.time)
+        if column is not None and self.layout.times_within_visit:
+            minutes = np.array([_signed(label) for label in column.labels], dtype=np.float64)
+            return np.asarray(minutes[column.codes] / MINUTES)
+        if column is not None:
+            return days(column, table.name, self.options.date_order, self.findings)
+        if self.layout.visit_times and visit is not None:
+            name, key, when = self.layout.visit_times
+            if name in self.files:
+                visits = self.table(name)
+                known = self._by_key(visits, key, lambda t: self._days_of(t, when))
+                day = np.array([known.get(label, np.nan) for label in visit.labels])
+                return np.asarray(day[visit.codes])
+        return None
+
+    def _days_of(self, table: TextTable, column: str) -> NDArray[np.float64]:
+        return days(self.needed(table, column), table.name, self.options.date_order, self.findings)
+
+    def _by_key(
+        self, table: TextTable, key: str, values: Callable[[TextTable], NDArray[np.float64]]
+    ) -> dict[str, float]:
+        keys = self.needed(table, key)
+        return {keys.labels[k]: float(v) for k, v in zip(keys.codes, values(table), strict=True)}
+
+    def _without_dropped(
+        self, events: Events, table: TextTable, drop: tuple[str, tuple[str, ...], str]
+    ) -> Events:
+        column_name, values, reason = drop
+        column = self.column(table, column_name)
+        if column is None:
+            return events
+        out = column.marked([label.strip().lower() in values for label in column.labels])
+        self.findings.leave_out(reason, int(out.sum()), table.name)
+        return events.take(~out)
+
+    def _traits(self) -> dict[str, dict[str, str]]:
+        """Columns of the patients' table, first row per patient."""
+        if self.layout.patients not in self.files:
+            self.findings.note(f"There is no table {self.layout.patients.upper()}; an outcome "
+                               "cannot be taken from its columns.")  # fmt: skip
+            return {}
+        table = self.table(self.layout.patients)
+        ids = self.needed(table, self.layout.patient_id)
+        order = np.arange(len(ids))[::-1]  # so that the first row of a patient wins
+        traits = {}
+        for name in table.columns:
+            column = table.coded(name)
+            traits[name] = {ids.labels[i]: column.labels[c] for i, c in zip(
+                ids.codes[order], column.codes[order], strict=True)}  # fmt: skip
+        return traits
+
+    def _died(self, spec: Deaths) -> dict[str, float] | None:
+        if spec.table not in self.files:
+            return None
+        table = self.table(spec.table)
+        ids = self.needed(table, spec.subject)
+        gone = np.ones(table.n_rows, dtype=bool)
+        if spec.column:
+            column = self.needed(table, spec.column)
+            gone = column.marked([
+                label.strip().lower() in spec.values if spec.values else bool(label.strip())
+                for label in column.labels
+            ])  # fmt: skip
+        day = self._days_of(table, spec.day) if spec.day else np.full(table.n_rows, np.nan)
+        return {ids.labels[i]: float(d) for i, d in zip(ids.codes[gone], day[gone], strict=True)}
+
+    def _count_orphans(self, events: tuple[Events, ...]) -> None:
+        """Events of patients whom the patients' table does not know are kept and counted."""
+        if self.layout.patients not in self.files or self.layout.owner:
+            return
+        ids = set(self.needed(self.table(self.layout.patients), self.layout.patient_id).labels)
+        for one in events:
+            strange = one.subject.marked([label not in ids for label in one.subject.labels])
+            if strange.any():
+                self.findings.note(f"{int(strange.sum()):,} events in {one.name} belong to "
+                                   f"patients not in {self.layout.patients.upper()}.")  # fmt: skip
+
+
+def read_export(
+    source: Source, layout: Layout, options: BuildOptions, findings: Findings
+) -> Records:
+    """Read all tables of an export that its layout names."""
+    if not any(name in table_names(source) for one in layout.events for name in one.tables):
+        raise refuse("table-missing", "The folder holds none of the layout's tables",
+                     source.path.name, f"no table of {layout.title}",
+                     "Choose the folder with the tables.")  # fmt: skip
+    return ExportReader(source, layout, options, findings).records()
+
+
+def _signed(label: str) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,184 @@
+"""Read a path in a child process that may not take more memory, time or files than allowed.
+
+A warm server process forks one child per path, so that the start of Python is paid once. What
+comes back is a JSON report and a sealed bundle; nothing is ever unpickled. Where a platform
+cannot fork (Windows), the server reads by itself and is ended when its time is up.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swiftcore.data.bundle import read_bundle
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
+from swiftcore.data.reading.findings import LeftOut
+from swiftcore.data.summary import DatasetSummary
+from swiftcore.errors import InvalidData, Problem
+
+IDLE_KEPT = 2
+GRACE_SECONDS = 2.0
+LONGEST_REPORT = 16 * MEGABYTE
+_START = "from swiftcore.data.from_path.reading_process import serve; serve()"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What lies at a path, what would be built from it, and everything that stands against it."""
+
+    name: str
+    kind: str
+    tables: dict[str, int]
+    mapping: dict[str, str]
+    notes: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    problems: tuple[Problem, ...]
+    summary: DatasetSummary | None
+
+
+def inspect_path(path: str | Path, options: BuildOptions | None = None) -> Inspection:
+    """Read a path and say what it is and what would be built; never raises for bad data."""
+    options = options or BuildOptions()
+    with tempfile.TemporaryDirectory(prefix="swift-read-") as folder:
+        return _ask("inspect", Path(path), options, Path(folder))
+
+
+def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset:
+    """Read a path and build its data set in the guarded process.
+
+    Raises
+    ------
+    InvalidData
+        With all problems found, also when a limit was reached.
+    """
+    options = options or BuildOptions()
+    with tempfile.TemporaryDirectory(prefix="swift-read-") as folder:
+        inspection = _ask("build", Path(path), options, Path(folder))
+        if inspection.problems:
+            raise InvalidData(inspection.problems)
+        return read_bundle(Path(folder) / "bundle", dataclasses.replace(
+            options.limits, decoded_mb=options.limits.memory_mb))  # fmt: skip
+
+
+def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspection:
+    request = {"task": task, "path": os.path.abspath(path), "folder": str(folder),
+               "options": options.to_json()}  # fmt: skip
+    with _server() as server:
+        end = server.ask(request, options.limits.seconds)
+    report = folder / "report"
+    if end == "done" and report.is_file() and report.stat().st_size <= LONGEST_REPORT:
+        return _from_report(path.name, json.loads(report.read_bytes()))
+    return Inspection(path.name, "", {}, {}, (), (), (_limit_problem(end, path, options.limits),),
+                      None)  # fmt: skip
+
+
+def _limit_problem(end: str, path: Path, limits: Limits) -> Problem:
+    if end == "time":
+        return Problem("time-limit", "Reading took too long and was stopped", path.name,
+                       f"more than {limits.seconds:g} seconds",
+                       "Give fewer data, or raise the time limit.")  # fmt: skip
+    if end == "memory":
+        return Problem("memory-limit", "Reading needed too much memory and was stopped", path.name,
+                       f"more than {limits.memory_mb:,} MB",
+                       "Give fewer data, or raise the memory limit.")  # fmt: skip
+    return Problem("reader-ended", "The reading process ended by itself", path.name,
+                   f"end '{end}'",
+                   "The file is damaged or hostile; export the data again.")  # fmt: skip
+
+
+def _from_report(name: str, report: dict[str, Any]) -> Inspection:
+    summary = report["summary"]
+    return Inspection(
+        name, report["kind"], report["tables"], report["mapping"], tuple(report["notes"]),
+        tuple(LeftOut(**one) for one in report["left_out"]),
+        tuple(Problem(**one) for one in report["problems"]),
+        DatasetSummary.from_json(summary) if summary else None,
+    )  # fmt: skip
+
+
+class _Server:
+    """Our end of the line to one warm reading process."""
+
+    def __init__(self) -> None:
+        root = str(Path(__file__).parents[3])
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+                       "ARROW_DEFAULT_MEMORY_POOL": "system",
+                       "PYTHONPATH": os.pathsep.join(
+                           [root, *filter(None, [os.environ.get("PYTHONPATH")])])}  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START], env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def ask(self, request: dict[str, Any], seconds: float) -> str:
+        """Send one request and wait for the word of how it ended."""
+        assert self.process.stdin and self.process.stdout
+        overdue = threading.Timer(seconds + 10 * GRACE_SECONDS, self.process.kill)
+        overdue.daemon = True
+        overdue.start()
+        try:
+            self.process.stdin.write(json.dumps(request).encode("utf-8") + b"\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except OSError:
+            answer = b""
+        finally:
+            overdue.cancel()
+        return answer.decode("ascii", "replace").strip() or "server ended"
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            if self.process.stdin:
+                self.process.stdin.close()
+        try:
+            self.process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+
+
+_idle: list[_Server] = []
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[_Server]:
+    """A server that nobody else is using; a few are kept warm for the next time."""
+    with _lock:
+        server = _idle.pop() if _idle else None
+    if server is None or server.process.poll() is not None:
+        server = _Server()
+    keep = False
+    try:
+        yield server
+        keep = server.process.poll() is None
+    finally:
+        with _lock:
+            keep = keep and len(_idle) < IDLE_KEPT
+            if keep:
+                _idle.append(server)
+        if not keep:
+            server.close()
+
+
+@atexit.register
+def close_servers() -> None:
+    """End the warm processes; called by itself at exit."""
+    with _lock:
+        servers, _idle[:] = list(_idle), []
+    for server in servers:
+        server.close()

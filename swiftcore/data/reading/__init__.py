@@ -1,0 +1,1 @@
+"""From bytes to tables and arrays; bytes are never trusted."""

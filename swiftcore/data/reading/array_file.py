@@ -1,0 +1,83 @@
+"""Arrays from .npz files without trust: headers are checked before anything is allocated."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.reading.findings import refuse
+from swiftcore.data.reading.source import Budget, check_entries
+from swiftcore.errors import InvalidData
+
+MOST_ARRAYS = 1_000
+LONGEST_HEADER = 10_000
+
+
+def read_arrays(data: bytes, name: str, budget: Budget) -> dict[str, NDArray[Any]]:
+    """All arrays of an .npz; pickled ones are refused unopened.
+
+    Raises
+    ------
+    InvalidData
+        When the archive is damaged, holds Python objects, or announces more than the budget
+        or other than its entries can hold.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_ARRAYS:
+                raise refuse("too-many-files", "There are too many arrays", name,
+                             f"{len(entries):,} arrays",
+                             "Save coordinates, values and labels only.")  # fmt: skip
+            check_entries(archive, entries, name)
+            return {
+                entry.filename.removesuffix(".npy"): _read_one(archive, entry, name, budget)
+                for entry in entries
+            }
+    except InvalidData:
+        raise
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, SyntaxError,
+            NotImplementedError, RuntimeError, TypeError, OverflowError) as error:  # fmt: skip
+        raise refuse("npz-damaged", "The .npz file cannot be read", name,
+                     (str(error).splitlines() or ["an error"])[0][:200],
+                     "Save the arrays again with numpy.savez.") from error  # fmt: skip
+
+
+def _read_one(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, budget: Budget
+) -> NDArray[Any]:
+    where = f"{name}, array {entry.filename.removesuffix('.npy')[:60]}"
+    budget.check_announced(entry.file_size, where)
+    with archive.open(entry) as handle:
+        version = np.lib.format.read_magic(handle)
+        read = {(1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0}.get(version)  # fmt: skip
+        if read is None:
+            raise refuse("npz-damaged", "An array has an unknown format", where,
+                         f"version {version}", "Save it again with numpy.savez.")  # fmt: skip
+        shape, by_column, kind = read(handle, max_header_size=LONGEST_HEADER)
+        if kind.hasobject or kind.kind not in "biufUS":
+            raise refuse("npz-objects", "The file holds Python objects, which are never opened",
+                         where, f"data of type {kind}",
+                         "Save plain numbers and fixed-width text only.")  # fmt: skip
+        if any(size < 0 for size in shape):
+            raise ValueError("a negative size")
+        needed = math.prod(int(size) for size in shape) * kind.itemsize
+        if needed > entry.file_size:
+            raise refuse("npz-lies", "An array announces more than the file holds", where,
+                         f"{needed:,} bytes announced, {entry.file_size:,} there",
+                         "Save the arrays again with numpy.savez.")  # fmt: skip
+        content = handle.read(needed + 1)
+    budget.spend(len(content), where)
+    if len(content) != needed:
+        raise refuse("npz-cut-off", "An array is not as long as announced", where,
+                     f"{len(content):,} of {needed:,} bytes",
+                     "Save the arrays again with numpy.savez.")  # fmt: skip
+    order = "F" if by_column else "C"
+    return np.frombuffer(content, dtype=kind).reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]

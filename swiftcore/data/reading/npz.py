@@ -1,0 +1,117 @@
+"""A tensor from the coordinate arrays of an .npz file, by the names people give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.errors import where_list
+from swiftcore.tensor.sparse_tensor import LARGEST_MODE, Mode, SparseTensor
+
+_COORDINATES = ("coordinates", "coords", "indices", "subs", "index")
+_VALUES = ("values", "data", "vals", "counts")
+_OUTCOMES = ("outcome", "y", "target", "label", "labels")
+MOST_LABELS = 50_000_000
+
+
+def tensor_from_arrays(
+    arrays: Mapping[str, NDArray[Any]], name: str, findings: Findings
+) -> tuple[SparseTensor, NDArray[Any] | None]:
+    """Coordinates (entries x modes, or modes x entries), values, and perhaps shape and labels.
+
+    Labels of mode k are an array of text `labels_k` (0, 1, ...); the outcome, if any, is
+    `outcome` or `y`, one per row.
+
+    Raises
+    ------
+    InvalidData
+        When an array is missing or does not fit the others.
+    """
+    coordinates = _first(arrays, _COORDINATES)
+    values = _first(arrays, _VALUES)
+    missing = [names[0] for names, found in ((_COORDINATES, coordinates), (_VALUES, values))
+               if found is None]  # fmt: skip
+    if coordinates is None or values is None:
+        raise refuse("npz-keys", "The file does not hold a coordinate tensor", name,
+                     f"arrays {where_list(sorted(arrays), 8)}; no {' and no '.join(missing)}",
+                     "Save the arrays 'coordinates' (entries x modes) and 'values'.")  # fmt: skip
+    shape = _shape(arrays, name)
+    if coordinates.ndim == 2 and values.ndim == 1:
+        rows, columns = coordinates.shape
+        turned = rows != len(values) or "coords" in arrays  # pydata/sparse keeps modes x entries
+        coordinates = coordinates.T if turned and columns == len(values) else coordinates
+    if coordinates.size and coordinates.dtype.kind in "iu" and coordinates.ndim == 2:
+        _check_width(coordinates, shape, name)
+    findings.tables[name] = len(values) if values.ndim else 0
+    findings.mapping["tensor"] = "coordinates and values"
+    modes = _modes(arrays, shape, coordinates, name)
+    tensor = SparseTensor.from_coordinates(coordinates, values, shape=shape, modes=modes)
+    dropped = int(np.sum(values == 0))
+    findings.leave_out("entries whose value is 0", dropped, name)
+    repeated = len(values) - dropped - tensor.n_entries
+    if repeated > 0:
+        findings.note(f"{repeated:,} entries name a cell that another entry names too; "
+                      "their values were added.")  # fmt: skip
+    outcome = _first(arrays, _OUTCOMES)
+    return tensor, _outcome(outcome, tensor.shape[0], name) if outcome is not None else None
+
+
+def _first(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> NDArray[Any] | None:
+    return next((arrays[name] for name in names if name in arrays), None)
+
+
+def _shape(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[int, ...] | None:
+    if "shape" not in arrays:
+        return None
+    shape = arrays["shape"]
+    if shape.ndim != 1 or shape.dtype.kind not in "iu" or shape.size < 2:
+        raise refuse("npz-shape", "The shape is not a list of whole numbers",
+                     f"{name}, array shape",
+                     f"data of type {shape.dtype} and shape {shape.shape}",
+                     "Give one size per mode.")  # fmt: skip
+    return tuple(int(size) for size in shape)
+
+
+def _check_width(coordinates: NDArray[Any], shape: tuple[int, ...] | None, name: str) -> None:
+    widest = max(int(coordinates.max()) + 1, *(shape or (0, 0)))
+    if widest > min(MOST_LABELS, LARGEST_MODE):
+        raise refuse("npz-wide", "A mode is too wide to be named", name, f"{widest:,} indices",
+                     "Close the gaps: number the indices in use.")  # fmt: skip
+
+
+def _modes(
+    arrays: Mapping[str, NDArray[Any]], shape: tuple[int, ...] | None,
+    coordinates: NDArray[Any], name: str,
+) -> list[Mode] | None:  # fmt: skip
+    labelled = {int(key[7:]): array for key, array in arrays.items()
+                if key.startswith("labels_") and key[7:].isdigit()}  # fmt: skip
+    if not labelled or coordinates.ndim != 2 or not coordinates.size:
+        return None
+    sizes = shape or tuple(int(top) + 1 for top in coordinates.max(axis=0))
+    modes = []
+    for axis, size in enumerate(sizes):
+        texts = labelled.get(axis)
+        if texts is None:
+            modes.append(Mode.numbered(f"mode {axis + 1}", size))
+            continue
+        if texts.dtype.kind not in "US" or texts.ndim != 1:
+            raise refuse("npz-labels", "Labels must be a list of text", f"{name}, labels_{axis}",
+                         f"data of type {texts.dtype}", "Save fixed-width text.")  # fmt: skip
+        as_text = texts if texts.dtype.kind == "U" else np.char.decode(texts, "utf-8", "replace")
+        modes.append(Mode(f"mode {axis + 1}", tuple(as_text.tolist())))
+    return modes
+
+
+def _outcome(outcome: NDArray[Any], rows: int, name: str) -> NDArray[Any]:
+    if outcome.shape != (rows,) or outcome.dtype.kind not in "biuU":
+        raise refuse("npz-outcome", "There must be one outcome per row", name,
+                     f"an array of shape {outcome.shape} and type {outcome.dtype}",
+                     f"Save {rows} whole numbers, truth values or texts.")  # fmt: skip
+    if outcome.dtype.kind in "iu":
+        two = bool(np.isin(outcome, (0, 1)).all())
+        return outcome.astype(bool) if two else outcome.astype(str)
+    return outcome

@@ -1,0 +1,89 @@
+"""Parquet tables: flat columns only, decoded batch by batch under the budget."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
+
+from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.source import Budget
+from swiftcore.errors import InvalidData
+
+MOST_COLUMNS = 2_000
+PARQUET_MAGIC = b"PAR1"
+
+
+def read_parquet(
+    data: bytes, name: str, budget: Budget, findings: Findings
+) -> tuple[tuple[str, ...], Any]:
+    """Column names and rows (a pyarrow Table), counting decoded bytes, not trusting metadata.
+
+    Text stays dictionary-encoded, so that one long text repeated a million times is held once.
+
+    Raises
+    ------
+    InvalidData
+        When the file is damaged, encrypted, nested throughout, too wide or too large.
+    """
+    try:
+        file = arrow_parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
+        budget.check_announced(_announced(file), name)
+        flat, texts = _flat_columns(file.schema_arrow, name, findings)
+        file = arrow_parquet.ParquetFile(
+            io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
+        )
+        batches = []
+        for batch in file.iter_batches(batch_size=65_536, columns=flat, use_threads=False):
+            budget.spend(batch.nbytes, name)
+            batches.append(batch)
+        rows = (
+            pa.Table.from_batches(batches)
+            if batches
+            else file.schema_arrow.empty_table().select(flat)
+        )
+        rows.validate(full=True)
+    except InvalidData:
+        raise
+    except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise refuse("parquet-damaged", "The Parquet file cannot be read", name,
+                     (str(error).splitlines() or ["an error"])[0][:200],
+                     "Write the file again, without encryption.") from error  # fmt: skip
+    return tuple(rows.column_names), rows
+
+
+def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
+    """Columns that can be read at all, and those of them that hold text."""
+    if len(schema.names) > MOST_COLUMNS:
+        raise refuse("too-many-columns", "The table has too many columns", name,
+                     f"{len(schema.names):,} columns",
+                     "Give a long table: one event per row.")  # fmt: skip
+    flat = [field.name for field in schema if _is_flat(field.type)]
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    if len(flat) < len(schema.names):
+        findings.note(f"{name}: {len(schema.names) - len(flat)} columns that are not plain "
+                      "text, numbers or dates were not read.")  # fmt: skip
+    if not flat:
+        raise refuse("parquet-nested", "The table has no plain columns", name,
+                     f"{len(schema.names)} nested or binary columns",
+                     "Write plain text, number and date columns.")  # fmt: skip
+    if len(set(flat)) < len(flat):
+        raise refuse("column-twice", "Two columns have the same name", name,
+                     "a repeated name", "Give every column its own name.")  # fmt: skip
+    return flat, texts
+
+
+def _announced(file: Any) -> int:
+    groups = range(file.metadata.num_row_groups)
+    return sum(int(file.metadata.row_group(group).total_byte_size) for group in groups)
+
+
+def _is_flat(kind: Any) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind) or pa.types.is_decimal(kind)
+        or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
+    )  # fmt: skip

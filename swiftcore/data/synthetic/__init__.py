@@ -1,0 +1,1 @@
+"""Generators of the sample data, and the words they draw from."""

@@ -1,0 +1,1 @@
+"""Whole experiments: run, kept in parts, handed on as tables."""

@@ -1,0 +1,133 @@
+"""Long experiments in small parts: each is kept when it is done and never computed twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from swiftcore.errors import Problem, SwiftError
+from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
+from swiftcore.runtime.atomic_file import write_whole
+
+Part = dict[str, Any]
+
+
+class Stopped(SwiftError):
+    """An experiment ended on request; what was finished is kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One part to compute.
+
+    Attributes
+    ----------
+    key : str
+        Digest of all the part depends on; its file's name.
+    words : str
+        For the progress line.
+    arguments : tuple
+        Of the function that computes it.
+    """
+
+    key: str
+    words: str
+    arguments: tuple[Any, ...]
+
+
+class PartFolder:
+    """Finished parts on disk, one JSON file each, sealed with a digest; no folder, no memory."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def get(self, key: str) -> Part | None:
+        """The part, or None if it was never finished or its file is damaged."""
+        if self.folder is None:
+            return None
+        try:
+            stored = json.loads((self.folder / f"{key}.json").read_bytes())
+            part: Part = stored["part"]
+            return part if stored["seal"] == _seal(key, part) else None
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def put(self, key: str, part: Part) -> None:
+        """Keep a part; it is there whole or not at all."""
+        if self.folder is not None:
+            text = json.dumps({"seal": _seal(key, part), "part": part})
+            write_whole(self.folder / f"{key}.json", text.encode())
+
+
+def _seal(key: str, part: Part) -> str:
+    text = json.dumps(part, sort_keys=True)
+    return hashlib.sha256(f"{key} {text}".encode()).hexdigest()
+
+
+def compute_parts(
+    tasks: Sequence[Task],
+    compute: Callable[..., Part],
+    folder: Path | None = None,
+    jobs: int = 1,
+    progress: ExperimentCallback | None = None,
+) -> list[Part]:
+    """``[compute(*task.arguments) for task in tasks]``, leaving out what is done already.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns plain values; must be importable when ``jobs`` is not 1.
+    folder : Path, optional
+        Where finished parts are kept and looked for.
+    jobs : int
+        Processes, as in joblib; 1 computes in this one.
+    progress : callable, optional
+        Called after every part; when it returns True, :class:`Stopped` is raised.
+    """
+    store, began = PartFolder(folder), time.perf_counter()
+    found = {task.key: store.get(task.key) for task in tasks}
+    missing = list({task.key: task for task in tasks if found[task.key] is None}.values())
+    total = len(found)
+    done = total - len(missing)
+    for new, (task, part) in enumerate(_computed(missing, compute, jobs), start=1):
+        store.put(task.key, part)
+        found[task.key] = part
+        seconds = time.perf_counter() - began
+        left = seconds / new * (len(missing) - new)
+        stands = ExperimentProgress(done + new, total, task.words, seconds, left)
+        if progress is not None and progress(stands) and new < len(missing):
+            raise Stopped(
+                Problem("stopped", "The experiment was stopped", "experiment",
+                        f"{done + new} of {total} parts done",
+                        "Start it again: it goes on where it was stopped.")
+            )  # fmt: skip
+    return [kept for task in tasks if (kept := found[task.key]) is not None]
+
+
+def _computed(
+    tasks: Sequence[Task], compute: Callable[..., Part], jobs: int
+) -> Iterator[tuple[Task, Part]]:
+    if jobs == 1 or len(tasks) < 2:
+        for task in tasks:
+            yield task, compute(*task.arguments)
+        return
+    run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    numbered = (delayed(_numbered)(number, compute, task.arguments)
+                for number, task in enumerate(tasks))  # fmt: skip
+    for number, part in run(numbered):
+        yield tasks[number], part
+
+
+def _numbered(
+    number: int, compute: Callable[..., Part], arguments: tuple[Any, ...]
+) -> tuple[int, Part]:
+    return number, compute(*arguments)

@@ -1,0 +1,210 @@
+"""Cross-validation of any methods under one protocol, and tables of what came out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swiftcore.data.dataset import Dataset
+from swiftcore.evaluation.experiments.checkpoints import Part, Task, compute_parts
+from swiftcore.evaluation.experiments.result import ExperimentCallback
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.evaluation.experiments.trial import Trial, run_trial
+from swiftcore.evaluation.methods.method import Method
+from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_labels
+from swiftcore.evaluation.protocol.preparation import choose_features
+from swiftcore.evaluation.protocol.scores import (
+    RECALLS,
+    confusion,
+    paired_interval,
+    pr_curve,
+    summarise,
+)
+
+
+def data_digest(dataset: Dataset) -> str:
+    """Of everything in a data set that an experiment can see."""
+    sha = hashlib.sha256(dataset.tensor.digest().encode())
+    if dataset.outcome is not None:
+        sha.update("\n".join(str(value) for value in dataset.outcome).encode())
+    if dataset.word_counts is not None:
+        counts = dataset.word_counts.tocsr()
+        for array in (counts.data, counts.indices, counts.indptr):
+            sha.update(np.ascontiguousarray(array).tobytes())
+    sha.update("\n".join(dataset.row_groups).encode())
+    return sha.hexdigest()
+
+
+def score_methods(
+    dataset: Dataset,
+    methods: Sequence[Method],
+    settings: ExperimentSettings,
+    *,
+    parts: Path | None = None,
+    progress: ExperimentCallback | None = None,
+    variants: Sequence[Mapping[str, Any]] = ({},),
+) -> tuple[Labels, pd.DataFrame]:
+    """Run every method at every rank on every fold; the validation rows choose the setting.
+
+    Parameters
+    ----------
+    variants : sequence of dict
+        Fields of :class:`Trial` to set besides, one round each: noise levels, cost recipes.
+
+    Returns
+    -------
+    Labels
+    DataFrame
+        One line per method, rank, fold and variant, with the part that the validation rows
+        chose among all settings of the grid in the column ``part``.
+    """
+    labels = read_labels(dataset)
+    folds = make_folds(dataset, labels, settings.folds, settings.repeats, settings.seed)
+    digest = data_digest(dataset)
+    binary = bool((dataset.tensor.values == 1).all())
+    # the features of a fold are chosen once, not anew in each of its trials
+    narrow = {
+        fold: replace(dataset, tensor=choose_features(dataset, fold.train, settings.features))
+        for fold in folds
+    }
+    wanted = [
+        (trial, fold, method)
+        for variant in variants
+        for method in methods
+        for rank in (settings.ranks if method.kind == "factorization" else (0,))
+        for fold in folds
+        for trial in _trials(method, rank, fold, settings, variant, binary)
+    ]
+    tasks = [
+        Task(trial.key(digest, settings.folds), trial.words,
+             (narrow[fold], labels, fold, method, trial))
+        for trial, fold, method in wanted
+    ]  # fmt: skip
+    found = compute_parts(tasks, run_trial, parts, settings.jobs, progress)
+    return labels, _chosen([trial for trial, _, _ in wanted], found, methods)
+
+
+def _trials(
+    method: Method,
+    rank: int,
+    fold: Fold,
+    settings: ExperimentSettings,
+    variant: Mapping[str, Any],
+    binary: bool,
+) -> list[Trial]:
+    return [
+        Trial(method.key, rank, json.dumps(dict(setting), sort_keys=True), fold.repeat, fold.number,
+              features=settings.features, seed=settings.seed, **variant)
+        for setting in method.settings(settings.quick, binary)
+    ]  # fmt: skip
+
+
+def _chosen(
+    trials: Sequence[Trial], found: Sequence[Part], methods: Sequence[Method]
+) -> pd.DataFrame:
+    """Of all settings tried for the same place in the table, the one validation prefers."""
+    kinds = {method.key: method.kind for method in methods}
+    best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Part]] = {}
+    for trial, part in zip(trials, found, strict=True):
+        place = (trial.level, trial.draw, trial.recipe, trial.method, trial.rank,
+                 trial.repeat, trial.fold)  # fmt: skip
+        merit = tuple(part["merit"])
+        if place not in best or merit > best[place][0]:
+            best[place] = (merit, trial, part)
+    return pd.DataFrame(
+        [
+            {
+                "method": trial.method, "kind": kinds[trial.method], "rank": trial.rank,
+                "repeat": trial.repeat, "fold": trial.fold, "level": trial.level or 0.0,
+                "draw": trial.draw, "recipe": trial.recipe,
+                "score": part["score"], "validation": part["validation"],
+                "second": part["second"], "seconds": part["seconds"],
+                "setting": json.dumps({**json.loads(trial.setting), **part["choice"]}),
+                "part": part,
+            }
+            for _, trial, part in best.values()
+        ]
+    )  # fmt: skip
+
+
+def score_table(chosen: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The named columns of what was chosen."""
+    return chosen[list(columns)].reset_index(drop=True)
+
+
+def evaluation_tables(labels: Labels, chosen: pd.DataFrame, n_folds: int) -> dict[str, Any]:
+    """Scores, summary, paired comparisons, curves or confusion: the tables of an evaluation."""
+    scores = score_table(chosen, "method", "kind", "rank", "repeat", "fold", "score", "validation",
+                         "second", "seconds", "setting")  # fmt: skip
+    tables = {
+        "scores": scores,
+        "summary": summarise(scores),
+        "comparison": compare_with(scores, "swift", 1 / n_folds),
+    }
+    if labels.binary:
+        tables["curves"] = _curves(chosen)
+    else:
+        tables["confusion"] = _confusions(chosen, labels.classes)
+    return tables
+
+
+def compare_with(
+    scores: pd.DataFrame, ours: str, test_share: float, data_sets: int = 1
+) -> pd.DataFrame:
+    """Mean difference over folds, ours minus each other method, with a 95 % interval.
+
+    Classifiers have no rank and are compared at every rank of ours.
+    """
+    lines = []
+    mine = scores[scores["method"] == ours].set_index(["repeat", "fold"])
+    for (method, rank), other in scores[scores["method"] != ours].groupby(
+        ["method", "rank"], sort=False
+    ):
+        for own_rank, own in mine.groupby("rank"):
+            if rank not in (0, own_rank):
+                continue
+            pairs = own["score"] - other.set_index(["repeat", "fold"])["score"]
+            low, high = paired_interval(pairs.to_numpy(), test_share, data_sets)
+            clear = bool(low > 0 or high < 0)
+            lines.append((method, own_rank, float(pairs.mean()), low, high, clear))
+    columns = ["method", "rank", "difference", "low", "high", "clear"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _curves(chosen: pd.DataFrame) -> pd.DataFrame:
+    pieces = []
+    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
+        lines = [
+            pr_curve(np.array(part["truth"]), np.array(part["probabilities"])[:, 1])
+            for part in group["part"]
+        ]
+        # repeats go on counting, so that every line keeps a number of its own
+        numbers = [*range(len(lines)), -1]
+        for number, line in zip(numbers, [*lines, np.mean(lines, axis=0)], strict=True):
+            pieces.append(
+                pd.DataFrame({"method": method, "rank": rank, "fold": number,
+                              "recall": RECALLS, "precision": np.round(line, 5)})
+            )  # fmt: skip
+    return pd.concat(pieces, ignore_index=True)
+
+
+def _confusions(chosen: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    lines = []
+    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
+        table = np.zeros((len(classes), len(classes)), dtype=np.int64)
+        for part in group["part"]:
+            predicted = np.array(part["probabilities"]).argmax(axis=1)
+            table += confusion(np.array(part["truth"]), predicted, len(classes))
+        lines += [
+            {"method": method, "rank": rank, "truth": truth, "predicted": predicted,
+             "count": int(table[i, j])}
+            for i, truth in enumerate(classes) for j, predicted in enumerate(classes)
+        ]  # fmt: skip
+    return pd.DataFrame(lines)

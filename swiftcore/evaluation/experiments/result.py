@@ -1,0 +1,128 @@
+"""What every experiment hands on: some facts about it, and named tables."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swiftcore.errors import InvalidData, Problem
+from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.spreadsheet_text import csv_safe
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A finished experiment, fit for a screen, a file or a report.
+
+    Attributes
+    ----------
+    kind : str
+        evaluation, noise, ablation, stability or links.
+    about : dict
+        Plain values: settings, metric, digest of the data, versions, seconds.
+    tables : dict of DataFrame
+        Columns hold text, whole numbers or floats; nothing else.
+    """
+
+    kind: str
+    about: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """One JSON object; numbers that are no numbers become null."""
+        tables = {name: _columns(table) for name, table in self.tables.items()}
+        plain = {"schema": SCHEMA, "kind": self.kind, "about": dict(self.about), "tables": tables}
+        return json.dumps(plain, default=_plain, allow_nan=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Experiment:
+        """Read what :meth:`to_json` wrote.
+
+        Raises
+        ------
+        InvalidData
+            If it is no experiment, or of another schema.
+        """
+        try:
+            plain = json.loads(text)
+            if plain["schema"] != SCHEMA:
+                raise ValueError(f"schema {plain['schema']!r}")
+            tables = {name: _table(columns) for name, columns in plain["tables"].items()}
+            return cls(str(plain["kind"]), dict(plain["about"]), tables)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise InvalidData(
+                Problem("experiment-file", "This is not a stored experiment, or it is damaged",
+                        "experiment", f"{type(error).__name__}: {error}", "Compute it again.")
+            ) from error  # fmt: skip
+
+    def write(self, folder: Path) -> None:
+        """One JSON file and one CSV file per table."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / f"{self.kind}.json", self.to_json().encode())
+        for name, table in self.tables.items():
+            text = io.StringIO()
+            safe = table.map(lambda cell: csv_safe(cell) if isinstance(cell, str) else cell)
+            safe.to_csv(text, index=False, lineterminator="\n")
+            write_whole(folder / f"{self.kind}_{name}.csv", text.getvalue().encode())
+
+
+@dataclass(frozen=True)
+class ExperimentProgress:
+    """Where an experiment stands.
+
+    Attributes
+    ----------
+    done, total : int
+        Parts finished (those found from an earlier run included) and parts in all.
+    what : str
+        The part just finished, in words.
+    seconds, seconds_left : float
+        Since the beginning; expected until the end (NaN before anything is known).
+    """
+
+    done: int
+    total: int
+    what: str
+    seconds: float
+    seconds_left: float
+
+
+ExperimentCallback = Callable[[ExperimentProgress], bool | None]
+"""Called after every part; return True to stop. Finished parts are kept."""
+
+
+def _columns(table: pd.DataFrame) -> dict[str, list[Any]]:
+    return {str(name): [_cell(value) for value in table[name].tolist()] for name in table}
+
+
+def _cell(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _table(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    return pd.DataFrame({name: _column(values) for name, values in columns.items()})
+
+
+def _column(values: list[Any]) -> pd.Series[Any]:
+    """Numbers with gaps are floats; text stays text."""
+    numbers = all(value is None or isinstance(value, int | float) for value in values)
+    flags = values and all(isinstance(value, bool) for value in values)
+    if values and numbers and not flags and any(value is None for value in values):
+        return pd.Series([math.nan if value is None else float(value) for value in values])
+    return pd.Series(values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be stored")

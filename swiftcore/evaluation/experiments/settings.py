@@ -1,0 +1,97 @@
+"""What can be asked of an experiment, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.evaluation.methods.names import METHOD_TITLES
+
+PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
+GRIDS = 3  # part of what an experiment is called: raise it when a method's grid changes
+NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
+RECIPES = ("cosine", "one-minus-identity", "random")
+
+
+@dataclass(frozen=True)
+class ExperimentSettings:
+    """How large an experiment is.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        Keys of the catalogue of methods; empty takes the usual ones, and SWIFT alone for an
+        ablation or a look at stability.
+    ranks : tuple of int
+        Numbers of components.
+    folds, repeats : int
+        Folds of 3 : 1 : 1 (in five), drawn anew ``repeats`` times.
+    quick : bool
+        Small grids instead of the paper's.
+    features : int
+        At most so many features per mode, chosen from the training rows of each fold; 0: all.
+    seed, jobs : int
+    levels, draws : tuple of float, int
+        Of the noise.
+    recipes : tuple of str
+        Cost matrices of the ablation.
+    seeds : int
+        With how many other seeds stability is tried.
+    fit : mapping
+        Settings of the fit whose phenotypes are followed through noise, seeds and folds.
+    """
+
+    methods: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = (10,)
+    folds: int = 5
+    repeats: int = 1
+    quick: bool = True
+    features: int = 0
+    seed: int = 0
+    jobs: int = 1
+    levels: tuple[float, ...] = NOISE_LEVELS
+    draws: int = 2
+    recipes: tuple[str, ...] = RECIPES
+    seeds: int = 5
+    fit: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("methods", "ranks", "levels", "recipes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        problems = [*_wrong_names(self), *_wrong_numbers(self)]
+        if problems:
+            raise InvalidSettings(problems)
+
+    def plain(self) -> dict[str, Any]:
+        """As plain values; the number of processes changes no result and stays out."""
+        values = asdict(self)
+        del values["jobs"]
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
+    known = {"methods": METHOD_TITLES, "recipes": RECIPES}
+    for name, word in (("methods", "method"), ("recipes", "cost recipe")):
+        if unknown := [repr(one) for one in getattr(chosen, name) if one not in known[name]]:
+            yield Problem(f"{name[:-1]}-unknown", f"There is no such {word}", name,
+                          ", ".join(unknown), f"Choose from {', '.join(known[name])}.")  # fmt: skip
+
+
+def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
+    if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
+        found = ", ".join(map(str, chosen.ranks)) or "none"
+        yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks", found,
+                      "Give ranks such as 5 10 20.")  # fmt: skip
+    for name, least in (("folds", 2), ("repeats", 1), ("draws", 1), ("seeds", 1),
+                        ("features", 0), ("seed", 0)):  # fmt: skip
+        if getattr(chosen, name) < least:
+            yield Problem(name, "The number is too small", name, repr(getattr(chosen, name)),
+                          f"Give a whole number of {least} or more.")  # fmt: skip
+    if chosen.jobs == 0:
+        yield Problem("jobs", "No process would be left", "jobs", "0",
+                      "Give the number of processes, or -1 for one per core.")  # fmt: skip
+    if wrong := [repr(level) for level in chosen.levels if not 0 <= level <= 1]:
+        yield Problem("noise-level", "A noise level is out of range", "levels",
+                      ", ".join(wrong), "Give shares from 0 to 1.")  # fmt: skip

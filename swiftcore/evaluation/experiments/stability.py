@@ -1,0 +1,129 @@
+"""Which phenotypes come back: with other seeds, with other rows, under noise."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from swiftcore.data.dataset import Dataset
+from swiftcore.evaluation.experiments.checkpoints import Part, Task, compute_parts
+from swiftcore.evaluation.experiments.cross_validation import data_digest
+from swiftcore.evaluation.experiments.result import ExperimentCallback
+from swiftcore.evaluation.protocol.folds import row_groups
+from swiftcore.evaluation.protocol.noise import Noise, add_noise
+from swiftcore.phenotypes.identifiers import component_id
+from swiftcore.phenotypes.matching import FOUND_FROM, match
+
+Fit = Callable[[Dataset, int], list[NDArray[np.float64]]]
+"""(data set, seed) to factors."""
+
+
+@dataclass(frozen=True)
+class Refit:
+    """One more fit of the same model: another seed, fewer rows, or noise."""
+
+    against: str  # clean, seed, fold or noise
+    run: int
+    seed: int
+    without: int = -1  # the part of the rows left out
+    n_parts: int = 5
+    level: float = 0.0
+
+    @property
+    def words(self) -> str:
+        if self.against == "noise":
+            return f"phenotypes under {self.level:.0%} noise, draw {self.run + 1}"
+        return f"fit again, {self.against} {self.run + 1}"
+
+
+def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Part:
+    """Feature factors of one more fit, as plain values."""
+    data = dataset
+    if refit.without >= 0:
+        data = _with_rows(dataset, kept_rows(dataset, refit.without, refit.n_parts))
+    if refit.against == "noise":  # level 0 too: documents are compared by their entries then
+        noisy = add_noise(dataset.tensor, Noise(refit.level, refit.run))
+        data = Dataset(dataset.name, noisy, dataset.outcome, dataset.outcome_name, dataset.origin)
+    factors = fit(data, refit.seed)
+    return {"features": [np.round(factor, 9).tolist() for factor in factors[1:]]}
+
+
+def kept_rows(dataset: Dataset, part: int, n_parts: int) -> NDArray[np.int64]:
+    """All rows but one part of them; groups stay together."""
+    groups = row_groups(dataset)
+    names = np.unique(groups)
+    rng = np.random.default_rng(0)  # always the same parts
+    place = rng.permutation(len(names)) % n_parts
+    return np.flatnonzero(place[np.searchsorted(names, groups)] != part)
+
+
+def follow_phenotypes(
+    dataset: Dataset,
+    fit: Fit,
+    name: str,
+    refits: Sequence[Refit],
+    seed: int,
+    *,
+    parts: Path | None = None,
+    jobs: int = 1,
+    progress: ExperimentCallback | None = None,
+) -> pd.DataFrame:
+    """Congruence of every phenotype of the clean fit with its partner in each refit.
+
+    Parameters
+    ----------
+    name : str
+        Names the model and its settings in the parts' keys.
+    seed : int
+        Of the clean fit.
+    """
+    every = [Refit("clean", 0, seed), *refits]
+    digest = data_digest(dataset)
+    tasks = [Task(_key(digest, name, refit), refit.words, (dataset, fit, refit)) for refit in every]
+    clean, *others = [
+        [np.array(factor) for factor in part["features"]]
+        for part in compute_parts(tasks, refit_profiles, parts, jobs, progress)
+    ]
+    rank = clean[0].shape[1]
+    lines = [
+        {"phenotype": component_id(component, rank), "against": refit.against, "run": refit.run,
+         "level": refit.level, "draw": refit.run, "cosine": float(cosine)}
+        for refit, other in zip(refits, others, strict=True)
+        for component, cosine in enumerate(match(clean, other))
+    ]  # fmt: skip
+    columns = ["phenotype", "against", "run", "level", "draw", "cosine"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def summarise_matches(matches: pd.DataFrame) -> pd.DataFrame:
+    """Share of runs in which each phenotype was found again, and the mean congruence."""
+    found = matches.assign(found=matches["cosine"] >= FOUND_FROM)
+    shares = found.pivot_table(index="phenotype", columns="against", values="found",
+                               aggfunc="mean", sort=True)  # fmt: skip
+    means = found.groupby("phenotype")["cosine"].mean()
+    table = pd.DataFrame({"phenotype": shares.index, "seeds": shares["seed"].to_numpy(float),
+                          "folds": shares["fold"].to_numpy(float)})  # fmt: skip
+    table["cosine"] = means.loc[table["phenotype"]].to_numpy()
+    return table
+
+
+def _with_rows(dataset: Dataset, rows: NDArray[np.int64]) -> Dataset:
+    return Dataset(
+        name=dataset.name,
+        tensor=dataset.tensor.select(0, rows),
+        outcome=None if dataset.outcome is None else dataset.outcome[rows],
+        outcome_name=dataset.outcome_name,
+        origin=dataset.origin,
+        word_counts=None if dataset.word_counts is None else dataset.word_counts[rows],
+        words=dataset.words,
+    )
+
+
+def _key(digest: str, name: str, refit: Refit) -> str:
+    return hashlib.sha256(f"refit 1 {digest} {name} {refit}".encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Every method that can be compared; only here concrete models are named."""

@@ -1,0 +1,1 @@
+"""One fold of an experiment: who trains, who chooses, who judges."""

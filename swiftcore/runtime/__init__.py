@@ -1,0 +1,1 @@
+"""Workers, memory, and files that are written whole: what the machine gives and takes."""

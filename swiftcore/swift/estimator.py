@@ -1,0 +1,307 @@
+"""The estimator: SWIFT behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from swiftcore.cost.checks import check_cost, check_costs
+from swiftcore.cost.recipe import row_cost
+from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.phenotypes.identifiers import dead_components
+from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
+from swiftcore.runtime.workers import Workers
+from swiftcore.swift.factor_update import Factors, with_weights_in
+from swiftcore.swift.loop import FitResult, Schedule, alternate, follow_paper, project_rows
+from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
+from swiftcore.swift.settings import check_settings, checked_factors
+from swiftcore.swift.start import kl_start, random_start
+from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor.row_checks import check_features, check_tensor
+from swiftcore.transport.problem import TransportProblem, TransportSettings, describe_problem
+from swiftcore.transport.sweep import Sweeper
+
+logger = logging.getLogger(__name__)
+
+TRIAL_ITERATIONS = 8  # how far a random restart is run before the best one goes on
+
+
+class Swift(BaseEstimator):  # type: ignore[misc]
+    """Nonnegative CP factors at the smallest Wasserstein distance from a sparse tensor.
+
+    Minimises, over nonnegative factors ``A_n`` and transport plans ``T_n``, with
+    ``X^ = [[A_1 ... A_N]]`` ::
+
+        sum_n <C_n, T_n> - E(T_n) / sharpness
+              + marginal_weight (KL(Delta(T_n) || X^_(n)) + KL(Psi(T_n) || X_(n)))
+
+    Parameters
+    ----------
+    rank : int
+        Number of components (phenotypes, topics).
+    sharpness : float
+        rho; larger makes transport plans sharper (the entropy weighs 1 / sharpness).
+    marginal_weight : float
+        lambda; what it costs to leave the data or the model.
+    max_iterations : int
+    tolerance : float
+        Stop when an iteration lowers the objective by less than this share of what an empty
+        model would cost, on average over the last few iterations.
+    start : {"kl", "random"}
+        From a cheap sparse KL factorization, or from random feature profiles.
+    n_restarts : int
+        Starts tried; the one with the lowest objective goes on.
+    momentum : float
+        How far steps are carried on (0: plain steps). A worse trial is always taken back.
+    paper_schedule : bool
+        Follow the paper's schedule, for comparisons: 25 cold sweeps per iteration, modes updated
+        one after the other, no stopping rule, random start. Delta is taken after one half-step
+        more than in its Algorithm 1, and at sharpnesses beyond the kernel's reach columns are
+        solved instead of swept.
+    value_unit : float or "mean"
+        The amount that counts as 1 in the entropy. 1 is the paper's formula; with "mean" the
+        result follows the data's unit exactly (c X gives c times the factors).
+    random_state : int or None
+    n_jobs : int or None
+        Workers; None takes all cores. Results do not depend on it.
+    dtype : {"float32", "float64"}
+        Inside the column blocks; sums and factors are always float64.
+
+    Attributes
+    ----------
+    factors_ : list of ndarray, (mode size x rank)
+        Columns of all modes but the first sum to 1; the first carries the weight.
+    memberships_ : ndarray
+        ``factors_[0]``.
+    history_ : tuple of FitProgress
+        Objective and its parts at every iteration, the start first.
+    outcome_ : FitOutcome
+    n_iterations_ : int
+    objective_ : float
+    dead_components_ : tuple of int
+        Components that lost (almost) all their mass.
+    rows_still_ : bool
+        Whether the fit had no row cost.
+    value_unit_ : float
+        The unit of the entropy, as a number; projections use the same.
+    modes_ : tuple of Mode
+    feature_costs_ : list of ndarray or None
+        Costs of the modes after the first, kept for ``transform``.
+    """
+
+    def __init__(
+        self,
+        rank: int = 10,
+        *,
+        sharpness: float = 10.0,
+        marginal_weight: float = 1.0,
+        max_iterations: int = 50,
+        tolerance: float = 3e-6,
+        start: str = "kl",
+        n_restarts: int = 4,
+        momentum: float = 0.8,
+        paper_schedule: bool = False,
+        value_unit: float | str = 1.0,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        dtype: str = "float32",
+    ) -> None:
+        self.rank = rank
+        self.sharpness = sharpness
+        self.marginal_weight = marginal_weight
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.start = start
+        self.n_restarts = n_restarts
+        self.momentum = momentum
+        self.paper_schedule = paper_schedule
+        self.value_unit = value_unit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.dtype = dtype
+
+    def fit(
+        self,
+        tensor: SparseTensor,
+        costs: Sequence[ArrayLike | None],
+        *,
+        initial_factors: Sequence[ArrayLike] | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> Swift:
+        """Find the factors.
+
+        Parameters
+        ----------
+        tensor : SparseTensor
+        costs : sequence of ndarray or None
+            One cost matrix per mode; None where no mass may move.
+        initial_factors : sequence of ndarray, optional
+            Start from these instead; zeros in them stay zero.
+        callback : callable, optional
+            Gets a :class:`FitProgress` after each iteration; returns True to stop.
+        """
+        check_settings(self.get_params())
+        check_tensor(tensor)
+        self.value_unit_ = self._value_unit(tensor)
+        problem, workers = self._prepare(tensor, costs)
+        with workers:
+            sweeper = Sweeper(problem, workers)
+            start = self._start_factors(sweeper, initial_factors)
+            if self.paper_schedule:
+                result = follow_paper(sweeper, start, self.max_iterations, callback)
+            else:
+                result = alternate(
+                    sweeper, start, range(problem.n_modes), self._schedule(), callback
+                )
+        self._keep(result, problem, tensor.modes)
+        self.rows_still_ = costs[0] is None
+        self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
+        logger.info("%s iterations: %s", self.n_iterations_, self.outcome_.value)
+        return self
+
+    def estimate_memory(
+        self, tensor: SparseTensor, costs: Sequence[ArrayLike | None]
+    ) -> MemoryEstimate:
+        """What :meth:`fit` would take on top of its arguments, without running it."""
+        check_settings(self.get_params())
+        check_tensor(tensor)
+        checked = check_costs(costs, tensor.shape)
+        settings = self._settings(self._value_unit(tensor))
+        return estimate_memory(tensor, checked, self.rank, settings, Workers(self.n_jobs).n_jobs)
+
+    def transform(
+        self,
+        tensor: SparseTensor,
+        costs: Sequence[ArrayLike | None] | ArrayLike | None = None,
+        *,
+        independent: bool = False,
+        max_iterations: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Memberships of new rows for the factors found.
+
+        Parameters
+        ----------
+        tensor : SparseTensor
+            New rows, same features as in the fit.
+        costs : ndarray or sequence of ndarray, optional
+            The row cost among the new rows, or all costs. Without it rows are compared by
+            their features (cosine), or not at all if the fit had no row cost; give it when the
+            fit's row cost was of another kind.
+        independent : bool
+            The paper projects rows together, and mass moves between them. True projects
+            every row by itself: the answer for a person does not depend on the others.
+        max_iterations : int, optional
+            Default: as in the fit; when independent, 10 times as many plain steps.
+
+        Returns
+        -------
+        ndarray, (rows x rank)
+        """
+        check_features(getattr(self, "modes_", None), tensor)
+        if max_iterations is not None:
+            check_settings({**self.get_params(), "max_iterations": max_iterations})
+        if independent and costs is not None:
+            raise InvalidSettings(
+                Problem("independent-costs", "Rows projected one by one need no cost between them",
+                        "costs", "a cost together with independent=True",
+                        "Leave out one of the two.")
+            )  # fmt: skip
+        if independent:
+            most = 10 * self.max_iterations if max_iterations is None else max_iterations
+            return self._transform_alone(tensor, most)
+        all_costs = self._projection_costs(tensor, costs)
+        problem, workers = self._prepare(tensor, all_costs)
+        schedule = self._schedule(max_iterations)
+        with workers:
+            start = self._membership_start(problem)
+            result = alternate(Sweeper(problem, workers), start, [0], schedule)
+        return result.factors[0] * problem.scale
+
+    def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
+        problem, workers = self._prepare(tensor, [None, *self.feature_costs_], "float64")
+        with workers:
+            start = self._membership_start(problem)
+            factors, _ = project_rows(Sweeper(problem, workers), start, most, 1e-7)
+        return factors[0] * problem.scale
+
+    def _membership_start(self, problem: TransportProblem) -> Factors:
+        """Every row's own mass, equally on all living components."""
+        mass = np.zeros(problem.shape[0])
+        np.add.at(mass, problem.unfoldings[0].rows, np.exp(problem.log_values[0]))
+        alive = np.array([part not in self.dead_components_ for part in range(self.rank)])
+        share = alive / max(1, alive.sum())
+        return [mass[:, None] * share, *self.factors_[1:]]
+
+    def _projection_costs(
+        self, tensor: SparseTensor, costs: Sequence[ArrayLike | None] | ArrayLike | None
+    ) -> list[Any]:
+        if costs is None:
+            rows = None if self.rows_still_ else row_cost(tensor)
+            return [rows, *self.feature_costs_]
+        if isinstance(costs, np.ndarray) and costs.ndim == 2:
+            return [check_cost(costs, tensor.shape[0], "mode 1"), *self.feature_costs_]
+        return list(costs)  # type: ignore[arg-type]
+
+    def _prepare(
+        self, tensor: SparseTensor, costs: Sequence[ArrayLike | None], dtype: str | None = None
+    ) -> tuple[TransportProblem, Workers]:
+        checked = check_costs(costs, tensor.shape)
+        if self.paper_schedule and dtype is None and any(cost is None for cost in checked):
+            raise InvalidSettings(
+                Problem("paper-still", "The paper's schedule moves mass within every mode",
+                        "costs", "a mode without a cost matrix",
+                        "Give every mode a cost, or use paper_schedule=False.")
+            )  # fmt: skip
+        settings, workers = self._settings(self.value_unit_, dtype), Workers(self.n_jobs)
+        estimate = estimate_memory(tensor, checked, self.rank, settings, workers.n_jobs)
+        refuse_if_too_large(estimate, tensor.shape)
+        return describe_problem(tensor, checked, settings), workers
+
+    def _value_unit(self, tensor: SparseTensor) -> float:
+        if self.value_unit != "mean":
+            return float(self.value_unit)
+        top = float(tensor.values.max(initial=1.0))
+        return float(np.mean(tensor.values / top)) * top
+
+    def _settings(self, value_unit: float, dtype: str | None = None) -> TransportSettings:
+        return TransportSettings(
+            float(self.sharpness), float(self.marginal_weight), value_unit, dtype or self.dtype
+        )
+
+    def _schedule(self, max_iterations: int | None = None) -> Schedule:
+        most = self.max_iterations if max_iterations is None else max_iterations
+        return Schedule(most, float(self.tolerance), float(self.momentum))
+
+    def _start_factors(self, sweeper: Sweeper, initial: Sequence[ArrayLike] | None) -> Factors:
+        problem = sweeper.problem
+        if initial is not None:
+            factors = checked_factors(initial, problem.shape, self.rank)
+            return [factors[0] / problem.scale, *factors[1:]]
+        rng = np.random.default_rng(self.random_state)
+        if self.start == "kl" and not self.paper_schedule:
+            return kl_start(problem, self.rank, rng, self.n_restarts)
+        if self.paper_schedule or self.n_restarts == 1:
+            return random_start(problem, self.rank, rng)
+        trial = Schedule(TRIAL_ITERATIONS, 0.0, float(self.momentum))
+        runs = [
+            alternate(sweeper, random_start(problem, self.rank, rng), range(problem.n_modes), trial)
+            for _ in range(self.n_restarts)
+        ]
+        return min(runs, key=lambda run: run.history[-1].objective).factors
+
+    def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
+        factors = with_weights_in(result.factors, range(problem.n_modes))
+        weights = factors[0].sum(axis=0)
+        self.factors_ = [factors[0] * problem.scale, *factors[1:]]
+        self.memberships_ = self.factors_[0]
+        self.history_: tuple[FitProgress, ...] = result.history
+        self.outcome_: FitOutcome = result.outcome
+        self.n_iterations_ = len(result.history) - 1
+        self.objective_ = result.history[-1].objective
+        self.dead_components_ = dead_components(weights)
+        self.modes_ = modes

@@ -1,0 +1,237 @@
+"""The loop: transport and factors in turn, with the objective known at every iteration.
+
+Which modes are free is an argument: a fit frees all of them, a projection only the first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
+from swiftcore.swift.factor_update import (
+    Factors,
+    push_on,
+    update_factors,
+    update_one_mode,
+    with_weights_in,
+)
+from swiftcore.transport.column_task import ModeState
+from swiftcore.transport.sweep import Sweeper, TransportValue, cold_state, stack_factors
+
+# Plans are brought this close (gap / cost of an empty model) before the first step.
+SETTLED = 3e-5
+MOST_SETTLING_SWEEPS = 40
+FIRST_MOMENTUM, MOMENTUM_GROWTH = 0.3, 1.1
+WINDOW = 4  # iterations over which convergence is judged
+PAPER_SWEEPS, PAPER_ITERATIONS = 25, 50
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to go on and how fast to go.
+
+    Attributes
+    ----------
+    max_iterations : int
+    tolerance : float
+        Stop when an iteration lowers the objective by less than this share of what an empty
+        model would cost (marginal weight x modes x mass), on average over the last few: with
+        momentum a single small step means little.
+    momentum : float
+        Largest exponent with which a step is carried on; 0 for plain steps.
+    """
+
+    max_iterations: int = 50
+    tolerance: float = 3e-6
+    momentum: float = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Factors (of the data divided by the problem's scale), the way there, and how it ended."""
+
+    factors: Factors
+    history: tuple[FitProgress, ...]
+    outcome: FitOutcome
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Factors, what they cost, and where a plain step leads from them."""
+
+    factors: Factors
+    value: TransportValue
+    step: Factors
+
+
+class _Diary:
+    """Keeps the history and asks the caller whether to go on."""
+
+    def __init__(self, max_iterations: int, callback: ProgressCallback | None) -> None:
+        self.history: list[FitProgress] = []
+        self._max_iterations = max_iterations
+        self._callback = callback
+        self._started = time.perf_counter()
+
+    def note(self, value: TransportValue, accepted: bool = True) -> bool:
+        """Write down one iteration; True when the caller wants to stop."""
+        entry = FitProgress(
+            iteration=len(self.history),
+            max_iterations=self._max_iterations,
+            objective=value.objective,
+            transport=value.transport,
+            model_divergence=value.model_divergence,
+            data_divergence=value.data_divergence,
+            gap=value.gap,
+            accepted=accepted,
+            seconds=time.perf_counter() - self._started,
+        )
+        self.history.append(entry)
+        return bool(self._callback(entry)) if self._callback is not None else False
+
+    def fall(self) -> float:
+        """By how much the objective fell per iteration of late; infinite before that is known."""
+        if len(self.history) <= WINDOW:
+            return np.inf
+        before, now = self.history[-1 - WINDOW], self.history[-1]
+        return (before.objective - now.objective) / WINDOW
+
+
+def alternate(
+    sweeper: Sweeper,
+    start: Sequence[NDArray[np.float64]],
+    free_modes: Sequence[int],
+    schedule: Schedule,
+    callback: ProgressCallback | None = None,
+) -> FitResult:
+    """Minimise the objective over the free factors, starting from ``start``.
+
+    Every iteration is one sweep of all columns, from which both the objective and the EM
+    step of all free modes follow. Steps are carried on with momentum; a trial that turns out
+    worse is taken back and the plain step, which cannot raise the objective, is tried.
+    """
+    states = cold_state(sweeper.problem)
+    diary = _Diary(schedule.max_iterations, callback)
+    best = _look(sweeper, states, with_weights_in(start, free_modes), free_modes, settle=True)
+    _refuse_not_finite(best.value)
+    stop, momentum = diary.note(best.value), min(FIRST_MOMENTUM, schedule.momentum)
+    plain, unit = True, sweeper.empty_model_cost
+    earlier: Factors | None = None
+    trial = best.step
+    while not stop and len(diary.history) <= schedule.max_iterations:
+        point = _look(sweeper, states, trial, free_modes)
+        for _ in range(MOST_SETTLING_SWEEPS):
+            if not _in_doubt(point.value, best.value.objective):
+                break
+            point = _look(sweeper, states, trial, free_modes)
+        change = best.value.objective - point.value.objective
+        if not change >= 0:
+            stop = diary.note(best.value, accepted=False)
+            if plain and not stop:
+                return FitResult(best.factors, tuple(diary.history), FitOutcome.CONVERGED)
+            trial, earlier, plain = best.step, None, True
+            momentum *= 0.5
+            continue
+        stop = diary.note(point.value)
+        if diary.fall() <= schedule.tolerance * unit and not stop:
+            return FitResult(point.factors, tuple(diary.history), FitOutcome.CONVERGED)
+        plain = earlier is None or schedule.momentum == 0
+        trial = point.step
+        if earlier is not None and schedule.momentum > 0:
+            trial = push_on(point.step, earlier, momentum, free_modes)
+            momentum = min(momentum * MOMENTUM_GROWTH, schedule.momentum)
+        best, earlier = point, point.step
+    outcome = FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT
+    return FitResult(best.factors, tuple(diary.history), outcome)
+
+
+def _refuse_not_finite(value: TransportValue) -> None:
+    if not np.isfinite(value.objective):
+        raise InvalidSettings(
+            Problem("not-finite", "The objective of the start is not a number", "objective",
+                    str(value.objective), "Use milder settings, or another start or unit.")
+        )  # fmt: skip
+
+
+def _in_doubt(value: TransportValue, best: float) -> bool:
+    """Worse than the best, but perhaps only because the plans are not up to date yet."""
+    return value.objective > best >= value.objective - value.gap
+
+
+def _look(
+    sweeper: Sweeper,
+    states: Sequence[ModeState],
+    factors: Factors,
+    free_modes: Sequence[int],
+    settle: bool = False,
+) -> _Point:
+    """Evaluate factors and find the plain step from them, in one sweep."""
+    stacked = stack_factors(factors, sweeper.problem.settings.dtype)
+    if settle:
+        for _ in range(MOST_SETTLING_SWEEPS):
+            sweeper.sweep(states, stacked, gather=False)
+            value = sweeper.value(states, factors)
+            if value.gap <= SETTLED * sweeper.empty_model_cost:
+                break
+    numerators = sweeper.sweep(states, stacked)
+    assert numerators is not None
+    value = sweeper.value(states, factors)
+    return _Point(factors, value, update_factors(factors, numerators, free_modes))
+
+
+def follow_paper(
+    sweeper: Sweeper,
+    start: Sequence[NDArray[np.float64]],
+    iterations: int = PAPER_ITERATIONS,
+    callback: ProgressCallback | None = None,
+) -> FitResult:
+    """The paper's schedule, for comparisons: 25 cold sweeps, then one mode after the other.
+
+    The objective noted at iteration k is that of the factors before the k-th update.
+    """
+    dtype, diary = sweeper.problem.settings.dtype, _Diary(iterations, callback)
+    factors = [np.array(factor) for factor in start]
+    for _ in range(iterations + 1):
+        states = cold_state(sweeper.problem, like_paper=True)
+        solved_for = stack_factors(factors, dtype)
+        for _ in range(PAPER_SWEEPS):
+            sweeper.sweep(states, solved_for, gather=False, deflate=False)
+        if diary.note(sweeper.value(states, factors)):
+            return FitResult(factors, tuple(diary.history), FitOutcome.STOPPED)
+        if len(diary.history) > iterations:
+            break
+        for mode in range(len(factors)):
+            now = stack_factors(factors, dtype)
+            numerators = sweeper.sweep(states, solved_for, moved=now, advance=False)
+            assert numerators is not None
+            factors[mode] = update_one_mode(factors, numerators[mode], mode)
+    return FitResult(factors, tuple(diary.history), FitOutcome.ITERATION_LIMIT)
+
+
+def project_rows(
+    sweeper: Sweeper, factors: Sequence[NDArray[np.float64]], max_iterations: int, tolerance: float
+) -> tuple[Factors, FitOutcome]:
+    """Memberships of rows that know nothing of each other (no mass moves between rows).
+
+    Plain steps only, and every row stops by itself: its result is that of projecting it alone.
+    """
+    states = cold_state(sweeper.problem)
+    now = [np.array(factor) for factor in factors]
+    moving = np.ones(len(now[0]), dtype=bool)
+    for _ in range(max_iterations):
+        stacked = stack_factors(now, sweeper.problem.settings.dtype)
+        numerators = sweeper.sweep(states, stacked)
+        assert numerators is not None
+        step = update_one_mode(now, numerators[0], 0)
+        change = np.abs(step - now[0]).max(axis=1)
+        now[0][moving] = step[moving]
+        moving &= change > tolerance * step.max(axis=1)
+        if not moving.any():
+            return now, FitOutcome.CONVERGED
+    return now, FitOutcome.ITERATION_LIMIT

@@ -1,0 +1,206 @@
+"""One sweep over all transport problems at once, and what the factor update needs of it.
+
+The tasks (see ``share``) do the work; here it is dealt out and put together. The state of a
+mode is log v on the nonzeros and what is known of each column; plans and marginals are never
+stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.runtime.workers import Workers
+from swiftcore.transport.column_task import (
+    DIVERGENCE,
+    GAP,
+    LOG_U,
+    MASS,
+    MOMENT,
+    N_SUMS,
+    NEWTON_TOLERANCE,
+    TILT,
+    Constants,
+    ModeState,
+    Output,
+    part_of,
+    run_share,
+    share_of,
+)
+from swiftcore.transport.kernel import DenseKernel, LogKernel, StillKernel
+from swiftcore.transport.problem import TransportProblem
+
+
+@dataclass(frozen=True)
+class TransportValue:
+    """The objective for given factors, split into the paper's parts, with its certainty.
+
+    Attributes
+    ----------
+    transport : float
+        <C, T> - E(T) / sharpness, summed over modes and columns (part P1).
+    model_divergence, data_divergence : float
+        KL(Delta || X^) and KL(Psi || X), not yet times the marginal weight (P2, P3).
+    objective : float
+        transport + marginal_weight (model_divergence + data_divergence): what the plans at
+        hand cost.
+    gap : float
+        No plans whatever can cost less than ``objective - gap`` for these factors.
+    """
+
+    transport: float
+    model_divergence: float
+    data_divergence: float
+    objective: float
+    gap: float
+
+
+def stack_factors(factors: Sequence[NDArray[np.float64]], dtype: str) -> NDArray[Any]:
+    """All factors one below the other, in the number type of the blocks."""
+    return np.ascontiguousarray(np.concatenate(factors), dtype=dtype)
+
+
+def cold_state(problem: TransportProblem, like_paper: bool = False) -> list[ModeState]:
+    """Log v before anything is known: v = 1, or the paper's start from u = 1 / I."""
+    states = []
+    for part, kernel, log_x in zip(
+        problem.unfoldings, problem.kernels, problem.log_values, strict=True
+    ):
+        start = np.zeros(part.n_entries)
+        if like_paper and not isinstance(kernel, StillKernel):
+            log_ktu = _log_column_means(problem, part.mode)[part.rows] - problem.offset
+            start = problem.settings.relaxation * (log_x - log_ktu)
+        states.append(_state_of(start, part.starts, problem.settings.dtype))
+    return states
+
+
+def _state_of(log_scaling: NDArray[np.float64], starts: NDArray[np.int64], dtype: str) -> ModeState:
+    shift = np.maximum.reduceat(log_scaling, starts[:-1])
+    scaling = np.exp(log_scaling - np.repeat(shift, np.diff(starts))).astype(dtype)
+    return ModeState(log_scaling, scaling, shift, np.zeros((len(shift), N_SUMS)))
+
+
+def _log_column_means(problem: TransportProblem, mode: int) -> NDArray[np.float64]:
+    kernel = problem.kernels[mode]
+    if isinstance(kernel, DenseKernel):
+        return np.asarray(np.log(kernel.matrix.mean(axis=1, dtype=np.float64)))
+    assert isinstance(kernel, LogKernel)
+    exponents = -problem.settings.sharpness * kernel.cost.astype(np.float64)
+    top = exponents.max(axis=1)
+    mean = np.exp(exponents - top[:, None]).mean(axis=1)
+    return np.asarray(top + np.log(mean))
+
+
+class Sweeper:
+    """Runs sweeps of one problem with a team of workers.
+
+    Keeps what every sweep reads, so that a sweep only deals out tasks and adds up what comes
+    back, always in task order.
+    """
+
+    def __init__(self, problem: TransportProblem, workers: Workers) -> None:
+        self.problem = problem
+        self.workers = workers
+        self._shares = [share_of(problem, task) for task in problem.tasks]
+
+    @property
+    def empty_model_cost(self) -> float:
+        """What the objective would be if nothing were explained: the unit of tolerances."""
+        problem = self.problem
+        weight = problem.settings.marginal_weight * problem.n_modes
+        return weight * problem.mass * problem.scale
+
+    def sweep(
+        self,
+        states: Sequence[ModeState],
+        stacked: NDArray[Any],
+        *,
+        gather: bool = True,
+        moved: NDArray[Any] | None = None,
+        deflate: bool = True,
+        advance: bool = True,
+        tolerance: float = NEWTON_TOLERANCE,
+    ) -> list[NDArray[np.float64]] | None:
+        """One sweep of every column; with ``gather`` also the factor update's numerators.
+
+        Parameters
+        ----------
+        states : sequence of ModeState
+            Warm starts; changed in place when ``advance``.
+        stacked : ndarray
+            The factors the transport is solved for, from ``stack_factors``.
+        gather : bool
+            Compute the numerators of the factor update.
+        moved : ndarray, optional
+            Factors to take the numerators at, when they differ from ``stacked``.
+        deflate : bool
+            Remove the slow direction after the sweep.
+        advance : bool
+            Move the states on; without, only the numerators are of interest.
+        tolerance : float
+            Relative gap to which columns too sharp for sweeps are solved.
+
+        Returns
+        -------
+        list of ndarray or None
+            Per mode n the matrix ``sum_i (Delta_i / X^) KR_n``, (mode size x rank).
+        """
+        constants = Constants(
+            self.problem.settings, self.problem.offset, gather, deflate, tolerance
+        )
+        inputs = [
+            (
+                share,
+                part_of(states[share.task.mode], share),
+                stacked,
+                moved,
+                constants,
+            )
+            for share in self._shares
+        ]
+        outputs = self.workers.run(run_share, inputs, [share.work for share in self._shares])
+        if advance:
+            self._advance(states, outputs)
+        return self._add_up(outputs, stacked.shape[1]) if gather else None
+
+    def _add_up(self, outputs: Sequence[Output], rank: int) -> list[NDArray[np.float64]]:
+        total = np.zeros((sum(self.problem.shape), rank))
+        for share, output in zip(self._shares, outputs, strict=True):
+            total[share.own] += output.own_sum
+            done = 0
+            for rows in share.others:
+                width = rows.stop - rows.start
+                total[rows] += output.other_sums[done : done + width]
+                done += width
+        return np.split(total, self.problem.first_rows[1:])
+
+    def _advance(self, states: Sequence[ModeState], outputs: Sequence[Output]) -> None:
+        """Put the tasks' parts of the new state in place."""
+        for share, output in zip(self._shares, outputs, strict=True):
+            state = states[share.task.mode]
+            state.log_scaling[share.entries] = output.state.log_scaling
+            state.scaling[share.entries] = output.state.scaling
+            state.shift[share.columns] = output.state.shift
+            state.sums[share.columns] = output.state.sums
+
+    def value(
+        self, states: Sequence[ModeState], factors: Sequence[NDArray[np.float64]]
+    ) -> TransportValue:
+        """The objective of the plans of the last sweep and the factors it was run with."""
+        setting, scale, n = self.problem.settings, self.problem.scale, self.problem.n_modes
+        rho, lam = setting.sharpness, setting.marginal_weight
+        model_mass = float(np.prod([factor.sum(axis=0) for factor in factors], axis=0).sum())
+        total = sum(state.sums.sum(axis=0) for state in states)
+        plans = n * lam * (model_mass + self.problem.mass) - (2 * lam + 1 / rho) * total[MASS]
+        return TransportValue(
+            transport=scale * float(total[LOG_U] + total[MOMENT] - total[MASS]) / rho,
+            model_divergence=scale
+            * float(n * model_mass - total[MASS] - total[LOG_U] / (lam * rho)),
+            data_divergence=scale * float(total[DIVERGENCE]),
+            objective=scale * float(plans + lam * total[TILT]),
+            gap=scale * float(lam * total[GAP]),
+        )

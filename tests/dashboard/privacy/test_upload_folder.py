@@ -1,0 +1,91 @@
+"""Files handed over: their names do no harm, and nothing outside the root is read."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from dashboard.privacy import uploads
+from swiftcore.errors import InvalidData
+
+HOSTILE = ["../../x.csv", "/etc/passwd", "..", "con", "nul.csv", "a\0b\n.csv", "-rf", "x" * 4000,
+           "C:\\x\\y.csv", "", ".hidden", "\u202egpj.csv"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_a_label_and_no_path(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "uploads"
+    path = uploads.keep([(name, b"patient,dx\n")], root)
+    assert path.parent.parent.parent == root and path.read_bytes() == b"patient,dx\n"
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,84}", path.name)
+    assert [one.name for one in tmp_path.iterdir()] == ["uploads"]
+
+
+def test_useful_names_survive() -> None:
+    assert uploads.safe_name("tidy_patients.csv.gz") == "tidy_patients.csv.gz"
+    assert uploads.safe_name("my folder/Fälle 2020.csv") == "F_lle_2020.csv"
+
+
+def test_the_same_files_are_kept_once_and_privately(tmp_path: Path) -> None:
+    files = [("a.csv", b"1"), ("b.csv", b"2")]
+    first, second = uploads.keep(files, tmp_path / "u"), uploads.keep(files, tmp_path / "u")
+    assert first == second and sorted(p.name for p in first.iterdir()) == ["a.csv", "b.csv"]
+    assert os.stat(first / "a.csv").st_mode & 0o777 == 0o600
+    assert os.stat(tmp_path / "u").st_mode & 0o777 == 0o700
+    assert uploads.keep([("a.csv", b"x"), ("b.csv", b"2")], tmp_path / "u") != first
+
+
+def test_files_of_one_name_are_all_kept(tmp_path: Path) -> None:
+    folder = uploads.keep([("a.csv", b"1"), ("x/a.csv", b"2"), ("y/a.csv", b"3")], tmp_path / "u")
+    assert sorted(one.read_bytes() for one in folder.iterdir()) == [b"1", b"2", b"3"]
+
+
+def test_old_uploads_are_dropped_and_one_can_be_forgotten(tmp_path: Path) -> None:
+    for number in range(uploads.MOST_KEPT + 3):
+        path = uploads.keep([("a.csv", str(number).encode())], tmp_path / "u")
+    assert len(list((tmp_path / "u").iterdir())) == uploads.MOST_KEPT and path.exists()
+    uploads.forget(path, tmp_path / "u")
+    assert not path.exists()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    inner = tmp_path / "data"
+    (inner / "export").mkdir(parents=True)
+    (inner / "export" / "a.csv").write_text("patient,dx\n")
+    (tmp_path / "secret.csv").write_text("secret")
+    return inner.resolve()
+
+
+def test_only_what_lies_inside_the_root_is_read(root: Path) -> None:
+    assert uploads.inside(root, "export") == root / "export"
+    assert uploads.inside(root, "export/a.csv") == root / "export" / "a.csv"
+    (root / "link.csv").symlink_to(root.parent / "secret.csv")
+    for typed in ("..", "../secret.csv", "link.csv", "/etc/passwd", "/proc/self/mem", "missing",
+                  "", ".", "export/../../secret.csv", "a\0b", "x" * 5000):  # fmt: skip
+        with pytest.raises(InvalidData) as refusal:
+            uploads.inside(root, typed)
+        assert refusal.value.problems[0].code.startswith("path-")
+
+
+def test_links_and_pipes_within_a_folder_are_refused(root: Path) -> None:
+    (root / "export" / "link.csv").symlink_to(root.parent / "secret.csv")
+    with pytest.raises(InvalidData, match="plain files"):
+        uploads.inside(root, "export")
+    (root / "export" / "link.csv").unlink()
+    os.mkfifo(root / "pipe")
+    with pytest.raises(InvalidData, match="plain files"):
+        uploads.inside(root, "pipe")
+
+
+def test_the_root_is_what_was_configured(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(uploads.ROOT_SETTING, str(root))
+    assert uploads.server_root() == root
+    assert uploads.on_server(root) == ["export", "export/a.csv"]
+    monkeypatch.setenv(uploads.ROOT_SETTING, str(root / "gone"))
+    assert uploads.server_root() is None
+    monkeypatch.delenv(uploads.ROOT_SETTING)
+    assert uploads.server_root() is None

@@ -1,0 +1,179 @@
+"""The Data page shows what is there and takes in what people have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.opened_page import drawn, open_page, tab, widget, words
+from support.tiny_store import tiny_dataset
+
+from dashboard.privacy import uploads
+from dashboard.session import state
+from dashboard.store.store import Store
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.samples import sample_folder
+
+TAB = "data.tab"
+EVENTS = """who,diagnosis,medication,outcome
+1,<b>flu</b>,aspirin,1
+1,cough,=1+1,1
+2,cough,aspirin,0
+3,![x](http://x.test/y.png),aspirin,0
+"""
+
+
+def test_an_empty_store_asks_for_files(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page("data", store, monkeypatch)
+    assert "Hand over some files" in words(page) and page.get("file_uploader")
+
+
+def test_what_is_there_is_counted_and_small_counts_are_hidden(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tiny_dataset()
+    store.add_dataset(replace(data, outcome=np.arange(30) < 4))
+    page = open_page("data", store, monkeypatch)
+    assert "30 patients x 8 diagnoses x 6 medications" in words(page)
+    outcome = page.dataframe[0].value.set_index("Outcome")["Rows"]
+    assert outcome["yes"] in ("<11", "hidden") and outcome["no"] != "26"  # 30 - 26 would tell
+
+
+def test_rare_features_are_not_compared_in_real_data(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tiny_dataset()
+    pairs = np.unique(data.tensor.coordinates[:, :2], axis=0)
+    counts = np.bincount(pairs[:, 1], minlength=8)
+    frequent = int((counts >= 10).sum())
+    assert 1 < frequent < 8  # else this test tests nothing
+    store.add_dataset(data)
+    monkeypatch.setattr(state, "small_cells", lambda: 10)
+    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
+    assert len(page.dataframe[0].value) == frequent - 1
+    assert f"{8 - frequent} rare features" in words(page)
+    monkeypatch.setattr(state, "small_cells", lambda: 0)
+    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
+    nearest = page.dataframe[0].value
+    assert len(nearest) == 7 and nearest["Distance"].is_monotonic_increasing
+
+
+def test_synthetic_data_show_every_count(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = tiny_dataset()
+    store.add_dataset(dataset, synthetic=True)
+    page = open_page("data", store, monkeypatch)
+    assert dataset.outcome is not None
+    assert str(int(dataset.outcome.sum())) in page.dataframe[0].value["Rows"].tolist()
+
+
+@pytest.fixture
+def server_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "server"
+    root.mkdir()
+    (root / "events.csv").write_text(EVENTS)
+    (root / "broken.csv").write_text("patient,diagnosis\n")
+    monkeypatch.setenv(uploads.ROOT_SETTING, str(root))
+    return root
+
+
+def open_server_file(store: Store, monkeypatch: pytest.MonkeyPatch, name: str):
+    page = open_page("data", store, monkeypatch)
+    widget(page, "radio", "place").set_value("from the server").run()
+    page.session_state["server_path"] = name
+    return drawn(page.run())
+
+
+@pytest.mark.usefixtures("server_files")
+def test_a_file_on_the_server_becomes_a_data_set(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_server_file(store, monkeypatch, "events.csv")
+    assert "one table of events" in words(page)
+    widget(page, "text_input", "option.name").set_value("My events").run()
+    widget(page, "selectbox", "option.values").select("binary").run()
+    widget(page, "button", "build").click().run()
+    drawn(page)
+    (card,) = store.datasets()
+    assert (card.name, card.shape, card.synthetic) == ("My events", (3, 3, 2), False)
+    assert "is built and kept" in words(page)
+    built: Dataset = store.dataset(card.id)
+    assert "<b>flu</b>" in built.tensor.modes[1].labels  # kept as typed, shown as typed
+
+
+@pytest.mark.usefixtures("server_files")
+def test_columns_can_be_set_and_wrong_ones_are_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_server_file(store, monkeypatch, "events.csv")
+    widget(page, "text_input", "option.columns.row").set_value("nobody").run()
+    text = words(drawn(page))
+    assert "A column is missing" in text and "who, diagnosis" in text
+    assert not [button for button in page.button if button.key == "build"]
+    widget(page, "text_input", "option.columns.row").set_value("who").run()
+    assert widget(page, "button", "build")
+
+
+def test_a_link_out_of_the_root_is_refused(
+    store: Store, server_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_server_file(store, monkeypatch, "events.csv")
+    (server_files / "events.csv").unlink()
+    (server_files / "events.csv").symlink_to("/etc/passwd")
+    page.run()
+    assert "leads out of the data folder" in words(drawn(page)) and not page.text_input
+
+
+@pytest.mark.usefixtures("server_files")
+def test_every_problem_of_a_bad_file_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_server_file(store, monkeypatch, "broken.csv")
+    assert page.error and not [button for button in page.button if button.key == "build"]
+
+
+def test_uploaded_tables_become_a_data_set_and_are_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", store, monkeypatch)
+    folder = sample_folder("heart_failure")
+    files = [(f"../{name}.csv", (folder / f"{name}.csv").read_bytes(), "text/csv")
+             for name in ("diagnoses", "medications", "patients")]  # fmt: skip
+    page.get("file_uploader")[0].set_value(files).run()
+    assert "several tables of events" in words(drawn(page))
+    assert [one.name for one in store.root.parent.iterdir()] == ["store"]
+    widget(page, "selectbox", "option.join").select("visit").run()
+    page.session_state["option.outcome_column"] = "heart_failure"
+    page.run()
+    assert "heart_failure" in words(drawn(page))
+    widget(page, "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.shape == (1000, 100, 100) and card.outcome_name == "heart_failure"
+    assert "is built and kept" in words(drawn(page))
+    assert not list((store.root / "uploads").iterdir())
+
+
+def test_a_file_that_runs_programs_is_never_opened(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", store, monkeypatch)
+    page.get("file_uploader")[0].upload("model.pkl", b"\x80\x04K\x01.").run()
+    assert "never opened" in words(drawn(page)) and not page.get("text_input")
+
+
+def test_deleting_needs_a_yes_and_removes_runs_too(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tab(open_page("data", fitted_store, monkeypatch), TAB, "Delete")
+    assert "1 run" in words(page) and widget(page, "button", "delete_dataset").disabled
+    (card,) = fitted_store.datasets()
+    widget(page, "checkbox", f"sure.{card.id}").check().run()
+    widget(page, "button", "delete_dataset").click().run()
+    drawn(page)
+    assert not fitted_store.datasets() and not fitted_store.runs()
+
+
+def test_unknown_ids_in_the_link_do_no_harm(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", fitted_store, monkeypatch, data="f" * 32, run="../x")
+    assert "30 patients" in words(page)

@@ -1,0 +1,66 @@
+"""The Robustness page answers each question from the numbers."""
+
+from __future__ import annotations
+
+import pytest
+from support import made_up
+from support.opened_page import add_experiment, damage, open_page, tab, widget, words
+from support.tiny_store import tiny_dataset
+
+from dashboard.store.store import Store
+
+TAB = "robustness.tab"
+
+
+@pytest.fixture
+def full_store(fitted_store: Store, fit_id: str) -> Store:
+    add_experiment(fitted_store, made_up.evaluation())
+    add_experiment(fitted_store, made_up.noise())
+    add_experiment(fitted_store, made_up.ablation())
+    add_experiment(fitted_store, made_up.stability(), fit_id)
+    return fitted_store
+
+
+def test_an_empty_store_leads_to_the_data(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no data yet" in words(open_page("robustness", store, monkeypatch))
+
+
+def test_every_tab_begins_with_its_answer(
+    full_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("robustness", full_store, monkeypatch)
+    assert "With 30% false entries SWIFT keeps 90%" in words(page)
+    assert "1 of 2 phenotypes are still found" in words(
+        tab(page, TAB, "Phenotypes that survive"))  # fmt: skip
+    assert "experiment's own fit" in words(page)  # the noise does not belong to the chosen fit
+    assert "least steady is P02" in words(tab(page, TAB, "Other fits"))
+    assert "experiment's own fit" not in words(page)
+    assert "best with 20 phenotypes" in words(tab(page, TAB, "Number of phenotypes"))
+    text = words(tab(page, TAB, "Similarity of features"))
+    assert "0.020 better than with no similarity" in text
+    assert len(page.get("plotly_chart")) == 1
+
+
+def test_without_an_outcome_the_phenotypes_are_still_followed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_dataset(tiny_dataset(outcome=False))
+    page = open_page("robustness", store, monkeypatch)
+    assert "no outcome" in words(page)
+    tab(page, TAB, "Other fits")
+    assert widget(page, "button", "offer.stability")
+
+
+def test_a_failed_attempt_is_told_and_can_be_repeated(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage(fitted_store, add_experiment(fitted_store, made_up.noise()))
+    page = open_page("robustness", fitted_store, monkeypatch)
+    assert "damaged" in words(page) and widget(page, "button", "offer.noise")
+
+
+def test_unknown_ids_in_the_link_do_no_harm(
+    full_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("robustness", full_store, monkeypatch, data="0" * 32, run="x", p="P99")
+    assert "SWIFT keeps" in words(page)

@@ -1,0 +1,136 @@
+"""The Runs page starts, shows, compares, deletes and takes in runs."""
+
+from __future__ import annotations
+
+import pytest
+from support import made_up
+from support.opened_page import add_experiment, damage, drawn, open_page, tab, widget, words
+from support.tiny_store import tiny_dataset, wait_for
+
+from dashboard.jobs import jobs
+from dashboard.store.request import Request
+from dashboard.store.store import Store
+
+TAB = "runs.tab"
+
+
+def test_an_empty_store_leads_to_the_data(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page("runs", store, monkeypatch)
+    assert "no data to compute with" in words(page)
+    for name in ("Experiments", "History", "Compare two", "Import"):
+        tab(page, TAB, name)
+
+
+def test_a_start_says_its_price_and_becomes_a_job_that_can_be_stopped(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = store.add_dataset(tiny_dataset(outcome=False))
+    page = open_page("runs", store, monkeypatch)
+    assert "of memory" in words(page)
+    widget(page, "number_input", "fit.rank").set_value(2).run()
+    widget(page, "button", "start.fit").click().run()
+    drawn(page)
+    wanted = Request("fit", dataset, {"rank": 2}).key()
+    assert [run.id for run in store.runs()] == [wanted]
+    jobs.cancel(store, wanted)
+    wait_for(lambda: not store.run(wanted).state.active)
+
+
+def test_the_same_settings_are_answered_from_the_store(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("runs", fitted_store, monkeypatch)
+    widget(page, "number_input", "fit.rank").set_value(3).run()
+    assert "it opens at once" in words(page)
+    widget(page, "button", "start.fit").click().run()
+    assert "is done" in words(drawn(page)) and [one.id for one in fitted_store.runs()] == [fit_id]
+
+
+def test_effort_moves_the_advanced_settings(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("runs", fitted_store, monkeypatch)
+    assert widget(page, "number_input", "fit.max_iterations.Standard").value == 50
+    page.session_state["fit.effort"] = "Thorough"
+    page.run()
+    assert widget(page, "number_input", "fit.max_iterations.Thorough").value == 200
+
+
+def test_experiments_that_need_an_outcome_are_not_offered_without_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_dataset(tiny_dataset(outcome=False))
+    page = tab(open_page("runs", store, monkeypatch), TAB, "Experiments")
+    offered = widget(page, "selectbox", "experiment.kind").options
+    assert offered == ["Add false entries", "Fit again and again"]
+
+
+def test_ranks_are_read_from_text(fitted_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "Experiments")
+    widget(page, "text_input", "experiment.ranks").set_value("no number").run()
+    assert "Not a whole number" in words(drawn(page))
+    widget(page, "text_input", "experiment.ranks").set_value("2, 3;3 x 5000").run()
+    said = page.warning[0].value.replace("\\", "")  # escaped for Markdown
+    assert said == "Not a whole number from 1 to 999: x, 5000."
+    assert not [one for one in page.button if one.key == "start.experiment"]
+    widget(page, "text_input", "experiment.ranks").set_value("2, 3;3").run()
+    assert widget(page, "button", "start.experiment") and not page.error
+
+
+def test_history_lists_all_and_a_run_can_be_deleted_only_when_sure(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = add_experiment(fitted_store, made_up.noise())
+    page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "History")
+    assert sorted(page.dataframe[0].value["What"]) == ["False entries", "Phenotypes"]
+    widget(page, "selectbox", "history.run").select(noise).run()
+    assert widget(page, "button", "delete_run").disabled
+    widget(page, "checkbox", f"sure.{noise}").check().run()
+    widget(page, "button", "delete_run").click().run()
+    assert [run.id for run in fitted_store.runs()] == [fit_id]
+
+
+def test_a_damaged_run_is_told_and_can_be_deleted(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage(fitted_store, fit_id)
+    page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "History")
+    assert "Damaged" in page.dataframe[0].value["State"].iloc[0]
+    assert widget(page, "button", "delete_run")
+
+
+def test_two_runs_side_by_side(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "Compare two")
+    assert "Two finished results" in words(page)
+    card = fitted_store.run(fit_id)
+    folder = fitted_store.root / "runs" / fit_id
+    files = {name: (folder / name).read_bytes() for name in ("model.npz", "links.json")}
+    again = Request("fit", card.dataset, {**card.request.settings, "seed": 1})
+    fitted_store.publish_run(again, files, 2e9, 3.0)
+    page = tab(page, TAB, "Compare two")
+    settings, matched = page.dataframe[0].value, page.dataframe[-1].value
+    assert settings.set_index("Setting").loc["seed", "Differs"] == "yes"
+    assert set(settings.loc[settings["Differs"] == "yes", "Setting"]) <= {"seed", "took"}
+    assert matched["Cosine"].min() == pytest.approx(1.0)
+
+
+def test_unknown_ids_in_the_link_do_no_harm(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("runs", fitted_store, monkeypatch, data="nothing", run="f" * 32)
+    assert widget(page, "button", "start.fit")
+
+
+def test_a_run_that_was_exported_can_be_taken_in_elsewhere(
+    fitted_store: Store, fit_id: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tab(open_page("runs", store, monkeypatch), TAB, "Import")
+    page.get("file_uploader")[0].upload("run.zip", b"no zip at all").run()
+    widget(page, "button", "import").click().run()
+    assert drawn(page).error and not store.runs()
+    bundle = fitted_store.export_run(fit_id, with_data=True)
+    page.get("file_uploader")[0].upload("run.zip", bundle).run()
+    widget(page, "button", "import").click().run()
+    assert [run.id for run in store.runs()] == [fit_id] and "is done" in words(drawn(page))

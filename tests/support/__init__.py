@@ -1,0 +1,1 @@
+"""Data, stores and pages that several tests share."""

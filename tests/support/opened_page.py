@@ -1,0 +1,77 @@
+"""Open one screen on a store, as the app does, without a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.store.request import Request
+from dashboard.store.store import Store
+from swiftcore.evaluation.experiments.result import Experiment
+
+
+def _screen(name: str) -> None:
+    from importlib import import_module
+
+    from dashboard.session import selection, state
+    from dashboard.widgets.guard import guarded
+
+    state.read_url()
+    guarded(selection.settle)
+    guarded(import_module(f"dashboard.views.{name}").show)
+
+
+def open_page(
+    name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str
+) -> AppTest:  # fmt: skip
+    """The screen, drawn once; ``link`` is what the URL names."""
+    monkeypatch.setenv("SWIFT_HOME", str(store.root))
+    page = AppTest.from_function(_screen, args=(name,), default_timeout=30)
+    for key, value in link.items():
+        page.query_params[key] = value
+    return drawn(page.run())
+
+
+def drawn(page: AppTest) -> AppTest:
+    """The page, if no exception reached the screen."""
+    assert not page.exception, page.exception[0].stack_trace
+    return page
+
+
+def words(page: AppTest) -> str:
+    """Everything a person can read on the page outside of tables and charts."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error",
+             "success")  # fmt: skip
+    said = "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
+    return said.replace("\\", "").replace("\u2060", "")
+
+
+def tab(page: AppTest, key: str, name: str) -> AppTest:
+    """Open one of the lazily drawn tabs."""
+    page.session_state[key] = name
+    return drawn(page.run())
+
+
+def widget(page: AppTest, kind: str, key: str) -> Any:
+    """The widget of a key, or a failure that names those there are."""
+    found = [one for one in page.get(kind) if one.key == key]
+    assert found, [one.key for one in page.get(kind)]
+    return found[0]
+
+
+def add_experiment(store: Store, experiment: Experiment, run: str = "", **settings: Any) -> str:
+    """Put a made-up experiment into the store as if a worker had computed it."""
+    dataset = store.datasets()[0].id
+    request = Request(experiment.kind, dataset, settings, run)
+    files = {"experiment.json": experiment.to_json().encode()}
+    return store.publish_run(request, files, 1e9, 12.0)
+
+
+def damage(store: Store, run: str) -> None:
+    """Flip one byte of a stored result."""
+    path = max((store.root / "runs" / run).iterdir(), key=lambda one: one.stat().st_size)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(bytes(content))

@@ -1,0 +1,122 @@
+"""The swift command as a person uses it: files in, files out, mistakes answered in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swiftcore.cli import main
+from swiftcore.swift import load_model
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    """A small coordinate file, 40 x 12 x 10."""
+    rng = np.random.default_rng(0)
+    coordinates = rng.integers(0, [40, 12, 10], size=(400, 3))
+    path = tmp_path / "small.npz"
+    np.savez(path, coordinates=coordinates, values=np.ones(400), shape=[40, 12, 10])
+    return path
+
+
+def test_fit_writes_model_phenotypes_and_history(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    words = f"fit {events} --rank 3 --iterations 7 --jobs 1 --tolerance 0 --json --out {out}"
+    code = main(words.split())
+    assert code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((out / "phenotypes.json").read_text())
+    model = load_model(out / "model.npz")
+    assert model.n_iterations_ == printed["iterations"] == 7
+    assert [phenotype["id"] for phenotype in printed["phenotypes"]] != []
+    assert sum(phenotype["share"] for phenotype in printed["phenotypes"]) == pytest.approx(1)
+    assert len((out / "history.csv").read_text().splitlines()) == 1 + 8
+
+
+def test_same_seed_same_result_and_other_seed_another(events: Path, tmp_path: Path) -> None:
+    factors = []
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        main(f"fit {events} --rank 3 --iterations 3 --seed {seed} --out {tmp_path / name}".split())
+        factors.append(load_model(tmp_path / name / "model.npz").factors_[1])
+    assert np.array_equal(factors[0], factors[1])
+    assert not np.array_equal(factors[0], factors[2])
+
+
+def test_table_names_every_phenotype(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["fit", str(events), "--rank", "2", "--iterations", "2", "--out", str(tmp_path / "r")])
+    shown = capsys.readouterr().out
+    assert "P01" in shown and "P02" in shown
+
+
+def test_all_wrong_settings_are_named_at_once(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["fit", str(events), "--rank", "0", "--sharpness", "-1", "--out", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert code == 2
+    assert "setting-rank" in said and "setting-sharpness" in said and "Traceback" not in said
+
+
+def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["fit", str(tmp_path / "none.csv"), "--rank", "2", "--out", str(tmp_path / "r")])
+    assert code == 2
+    assert "path-missing" in capsys.readouterr().err
+    assert not list((tmp_path / "r").iterdir())
+
+
+def test_inspect_and_build_then_fit_the_bundle(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", "inspect", str(events)]) == 0
+    assert "40" in capsys.readouterr().out
+    bundle = tmp_path / "small.bundle"
+    assert main(["data", "build", str(events), "--out", str(bundle)]) == 0
+    assert "SHA-256" in capsys.readouterr().out
+    assert main(f"fit {bundle} --rank 2 --iterations 1 --out {tmp_path / 'b'}".split()) == 0
+
+
+def test_ctrl_c_keeps_the_last_full_iteration(tmp_path: Path) -> None:
+    out = tmp_path / "stopped"
+    words = f"fit heart_failure --rank 30 --iterations 100000 --tolerance 0 --out {out}".split()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "swiftcore.cli", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "200", "FORCE_COLOR": "1"},  # as on a terminal
+    )
+    assert process.stderr is not None
+    seen, limit = b"", time.monotonic() + 60
+    while b"objective 2" not in seen:  # the first iterations are through
+        part = os.read(process.stderr.fileno(), 4096)
+        seen += part
+        assert part and time.monotonic() < limit, seen.decode()
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 0, (seen + rest).decode()
+    model = load_model(out / "model.npz")
+    assert model.outcome_.name == "STOPPED"
+    assert 0 < model.n_iterations_ < 100000
+    assert model.objective_ == model.history_[-1].objective < model.history_[0].objective
+
+
+def test_the_dashboard_takes_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["dashboard", "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(option in shown for option in ("--port", "--data-dir", "--no-browser"))
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "dashboard" in capsys.readouterr().out

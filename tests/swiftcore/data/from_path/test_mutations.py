@@ -1,0 +1,232 @@
+"""Damaged files of every format: refused in words, or read with every dropped row counted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as parquet  # type: ignore[import-untyped]
+import pytest
+
+from swiftcore.data.bundle import bundle_bytes
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.read_path import read_path
+from swiftcore.data.from_path.sandbox import build_path
+from swiftcore.data.options import BuildOptions, Limits
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import InvalidData
+from swiftcore.tensor.sparse_tensor import SparseTensor
+
+LONGEST_SECONDS = 5.0
+OPTIONS = BuildOptions(limits=Limits(memory_mb=1024, seconds=LONGEST_SECONDS, decoded_mb=64))
+FAULTS = {"reader-fault", "reader-ended", "time-limit"}  # ours, never the file's
+
+
+def rows(rng: random.Random, count: int = 150) -> list[tuple[str, ...]]:
+    return [(f"p{rng.randrange(40)}", f"{rng.randrange(100, 999)}.{rng.randrange(9)}",
+             f"drug {rng.choice('äéxyz')}{rng.randrange(9)}") for _ in range(count)]  # fmt: skip
+
+
+def table(rng: random.Random, delimiter: str = ",", head: str = "patient,code,drug") -> str:
+    lines = [head.replace(",", delimiter), *(delimiter.join(row) for row in rows(rng))]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(rng: random.Random) -> str:
+    lines = ['"patient","code","note"']
+    lines += [f'"{a}","{b}","a ""quoted"" {c},\nsecond line"' for a, b, c in rows(rng, 80)]
+    return "\r\n".join(lines)
+
+
+def as_parquet(rng: random.Random) -> bytes:
+    columns = list(zip(*rows(rng), strict=True))
+    out = io.BytesIO()
+    data = pa.table({"patient": columns[0], "code": columns[1], "n": list(range(1, 151))})
+    parquet.write_table(data, out, write_page_checksum=True)
+    return out.getvalue()
+
+
+def tns(rng: random.Random) -> str:
+    return "3\n30 20 10\n" + "".join(
+        f"{rng.randrange(1, 31)} {rng.randrange(1, 21)} {rng.randrange(1, 11)} {rng.random():.3f}\n"
+        for _ in range(150)
+    )
+
+
+def small_tensor(rng: random.Random) -> SparseTensor:
+    places = [[rng.randrange(20), rng.randrange(9), rng.randrange(5)] for _ in range(100)]
+    return SparseTensor.from_coordinates(places, np.arange(1.0, 101.0))
+
+
+def npz(rng: random.Random) -> bytes:
+    tensor, out = small_tensor(rng), io.BytesIO()
+    np.savez_compressed(out, coordinates=tensor.coordinates, values=tensor.values)
+    return out.getvalue()
+
+
+def bundle(rng: random.Random) -> bytes:
+    return bundle_bytes(Dataset("d", small_tensor(rng), None, "", "made up"))
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def export(rng: random.Random) -> bytes:
+    return zipped({
+        "conditions.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
+        "medications.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
+        "patients.csv": "Id,DEATHDATE\n" + "".join(f"p{k},\n" for k in range(40)),
+    })  # fmt: skip
+
+
+def documents(rng: random.Random) -> bytes:
+    words = ["alpha", "beta", "gamma", "delta", "omega", "kappa"]
+    return zipped({f"{group}/{k}.txt": " ".join(rng.choices(words, k=30)) + "."
+                   for group in ("x", "y") for k in range(5)})  # fmt: skip
+
+
+FORMATS: dict[str, Callable[[random.Random], bytes]] = {
+    "plain.csv": lambda rng: table(rng).encode(),
+    "quoted.csv": lambda rng: quoted(rng).encode(),
+    "wide16.tsv": lambda rng: table(rng, "\t").encode("utf-16"),
+    "packed.csv.gz": lambda rng: gzip.compress(table(rng, ";").encode("cp1252")),
+    "table.parquet": as_parquet,
+    "tensor.tns": lambda rng: tns(rng).encode(),
+    "tensor.npz": npz,
+    "data.swift.npz": bundle,
+    "export.zip": export,
+    "texts.zip": documents,
+}
+
+
+def mutated(content: bytes, rng: random.Random) -> bytes:
+    """One to three kinds of damage: cut, flip, splice, repeat, insert, blank, overwrite."""
+    data = bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        place = rng.randrange(len(data) or 1)
+        length = rng.choice([1, 2, 8, 64, 400])
+        kind = rng.randrange(8)
+        if kind == 0:
+            data = data[:place]
+        elif kind == 1 and data:
+            data[place % len(data)] ^= 1 << rng.randrange(8)
+        elif kind == 2:
+            del data[place : place + length]
+        elif kind == 3:
+            data[place:place] = data[rng.randrange(len(data) or 1) :][:length]
+        elif kind == 4:
+            data[place:place] = rng.randbytes(length)
+        elif kind == 5:
+            data[place : place + length] = bytes(len(data[place : place + length]))
+        elif kind == 6:
+            data[place : place + length] = rng.choice([b'"', b"\xff", b"\n", b",", b"9"]) * length
+        else:
+            data = data[place:]
+    return bytes(data)
+
+
+def check(name: str, content: bytes, path: Path) -> bool:
+    """Whether the file was read; asserts what must hold either way."""
+    path.write_bytes(content)
+    start = time.monotonic()
+    try:
+        data = build_path(path, OPTIONS)
+    except InvalidData as error:
+        for problem in error.problems:
+            assert problem.code not in FAULTS, (name, problem)
+            assert problem.code and problem.where and problem.found and problem.cure
+        data = None
+    assert time.monotonic() - start < LONGEST_SECONDS + 15  # the reader's own limit, and slack
+    if data is not None and name == "plain.csv":
+        every_row_is_accounted_for(data, content)
+    return data is not None
+
+
+def every_row_is_accounted_for(data: Dataset, content: bytes) -> None:
+    summary = data.summary
+    assert summary
+    uneven = sum(one.count for one in summary.left_out if "rows without exactly" in one.reason)
+    unusable = sum(one.count for one in summary.left_out if one.where == "plain.csv") - uneven
+    read = summary.tables["plain.csv"]
+    if "value" not in summary.mapping:
+        assert data.tensor.values.sum() == read - unusable
+    if b'"' not in content and b"\0" not in content:
+        text = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").lstrip(b"\n")
+        assert read + uneven == sum(line != b"" for line in text.split(b"\n")[1:])
+
+
+def run(count: int, seed: int, folder: Path) -> dict[str, int]:
+    """How many of `count` damaged files of each format were still read."""
+    read = dict.fromkeys(FORMATS, 0)
+    for name, make in FORMATS.items():
+        rng = random.Random(f"{seed} {name}")
+        whole = make(rng)
+        assert check(name, whole, folder / name), f"the sound {name} must be read"
+        for _ in range(count):
+            damaged = mutated(whole, rng)
+            accepted = damaged != whole and check(name, damaged, folder / name)
+            read[name] += accepted
+    return read
+
+
+def test_600_damaged_files(tmp_path: Path) -> None:
+    read = run(60, 1, tmp_path)
+    assert read["data.swift.npz"] == 0  # our own bundle: nothing accepted silently
+
+
+@pytest.mark.nightly
+def test_10_000_damaged_files(tmp_path: Path) -> None:
+    read = run(1000, 2, tmp_path)
+    assert read["data.swift.npz"] == 0
+
+
+NAMES = ("a.csv", "a.tsv", "a.txt", "a.dat", "a.gz", "a.parquet", "a.zip", "a.npz", "a.tns", "a")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_bytes_decide_not_the_name(kind: str, tmp_path: Path) -> None:
+    """Ten contents under ten names: read alike, or refused in words."""
+    content = FORMATS[kind](random.Random(9))
+    (tmp_path / kind).write_bytes(content)
+    digest = read_path(tmp_path / kind, OPTIONS, Findings()).tensor.digest()
+    for name in NAMES:
+        path = tmp_path / name
+        path.write_bytes(content)
+        codes, found = [], digest
+        try:
+            found = read_path(path, OPTIONS, Findings()).tensor.digest()
+        except InvalidData as error:
+            codes = [problem.code for problem in error.problems]
+        assert found == digest
+        text_called_tensor = name == "a.tns" and kind.endswith(("csv", "tsv", "csv.gz"))
+        assert not codes or text_called_tensor, (name, codes)
+
+
+def test_npz_accepts_no_changed_value(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    whole = npz(rng)
+    path = tmp_path / "t.npz"
+    path.write_bytes(whole)
+    digest = build_path(path, OPTIONS).tensor.digest()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        code, found = "", digest
+        try:
+            found = build_path(path, OPTIONS).tensor.digest()
+        except InvalidData as error:
+            code = error.problems[0].code
+        assert found == digest and code not in FAULTS

@@ -1,0 +1,109 @@
+"""What SWIFT may do to a tensor before it factorizes, and what must stay as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.evaluation_data import planted_patients
+
+from swiftcore.evaluation.methods.catalogue import BASELINES, METHODS, embed_swift
+from swiftcore.evaluation.protocol.folds import make_folds, read_labels
+from swiftcore.evaluation.protocol.preparation import Prepared, prepare
+from swiftcore.tensor import SparseTensor
+
+OPTIONS = [
+    {"equal_rows": True},
+    {"rarity_weighting": True},
+    {"label_weighting": 2.0},
+    {"presence": True},
+    {"equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0, "presence": True},
+]
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Prepared:
+    data = planted_patients()
+    labels = read_labels(data)
+    return prepare(data, labels, make_folds(data, labels)[0])
+
+
+def with_test(prepared: Prepared, tensor: SparseTensor, rows: np.ndarray) -> Prepared:
+    codes = {**prepared.codes, "test": prepared.codes["test"][rows]}
+    return replace(prepared, tensors={**prepared.tensors, "test": tensor}, codes=codes)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=[" ".join(one) for one in OPTIONS])
+def test_a_test_row_is_projected_alike_whoever_comes_with_it(
+    prepared: Prepared, options: dict[str, object]
+) -> None:
+    setting = {"max_iterations": 6, **options}
+    all_of_them = embed_swift(prepared, 3, setting, 0).memberships["test"]
+    some = np.array([4, 1])
+    alone = with_test(prepared, prepared.tensors["test"].select(0, some), some)
+    found = embed_swift(alone, 3, setting, 0).memberships["test"]
+    np.testing.assert_allclose(found, all_of_them[some], rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [0.25, 8.0])
+def test_with_equal_rows_the_weight_of_a_row_makes_no_difference(
+    prepared: Prepared, factor: float
+) -> None:
+    setting = {"max_iterations": 6, "equal_rows": True}
+    tensor = prepared.tensors["test"]
+    values = np.where(tensor.coordinates[:, 0] == 2, factor, 1.0) * tensor.values
+    heavy = SparseTensor(tensor.modes, tensor.coordinates, values)
+    changed = with_test(prepared, heavy, np.arange(tensor.shape[0]))
+    first, second = (
+        embed_swift(one, 3, setting, 0).memberships["test"] for one in (prepared, changed)
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-5)
+
+
+@pytest.mark.parametrize("key", ["swift", "supervised_swift", *BASELINES])
+def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared, key: str) -> None:
+    rng = np.random.default_rng(3)
+    counted, ones = (
+        replace(prepared, tensors={
+            part: SparseTensor(tensor.modes, tensor.coordinates, values(tensor.n_entries))
+            for part, tensor in prepared.tensors.items()
+        })
+        for values in (lambda size: rng.integers(1, 30, size).astype(float), np.ones)
+    )  # fmt: skip
+    few = {"max_iterations": 3}
+    embed = METHODS[key].embed
+    assert embed is not None
+    found = embed(counted, 3, {**few, "presence": True}, 0)
+    expected, other = (embed(one, 3, few, 0) for one in (ones, counted))
+    for part, memberships in expected.memberships.items():
+        np.testing.assert_array_equal(found.memberships[part], memberships)
+    same = np.allclose(found.factors[1], other.factors[1], rtol=1e-3)
+    assert same == (key == "cp_binary")  # which sees no amounts in any case
+
+
+def test_where_every_entry_is_one_presence_is_no_setting_of_its_own() -> None:
+    for method in METHODS.values():
+        for quick in (True, False):
+            counts, binary = method.settings(quick), method.settings(quick, binary=True)
+            assert not any("presence" in setting for setting in binary)
+            for setting in counts:
+                bare = {name: value for name, value in setting.items() if name != "presence"}
+                assert binary.count(bare) == 1
+
+
+def test_rarity_gives_common_features_less_of_the_model(prepared: Prepared) -> None:
+    train = prepared.tensors["train"]
+    everywhere = np.column_stack(
+        [np.arange(train.shape[0]), np.zeros(train.shape[0], int), np.zeros(train.shape[0], int)]
+    )
+    crowded = SparseTensor.from_coordinates(
+        np.vstack([train.coordinates, everywhere]),
+        np.concatenate([train.values, np.ones(train.shape[0])]), modes=train.modes,
+    )  # fmt: skip
+    given = replace(prepared, tensors={**prepared.tensors, "train": crowded})
+    shares = []
+    for setting in ({"max_iterations": 6}, {"max_iterations": 6, "rarity_weighting": True}):
+        amounts, first, _ = embed_swift(given, 3, setting, 0).factors
+        shares.append(float((amounts.sum(axis=0) * first[0]).sum() / amounts.sum()))
+    assert shares[1] < 0.5 * shares[0]
