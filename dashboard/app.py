@@ -20,7 +20,7 @@ def main() -> None:
     """Draw one screen."""
     st.set_page_config(page_title="SWIFT Phenotyping", page_icon=str(ICON), layout="wide")
     state.read_url()
-    notices = guarded(selection.settle) or []
+    notices = guarded(selection.resolve) or []
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")

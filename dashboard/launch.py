@@ -161,7 +161,7 @@ def settings(port: int) -> dict[str, Any]:
 
 
 def front_page() -> str:
-    """Streamlit's page, told where its server is."""
+    """Streamlit's page, with the address of its server."""
     path = Path(str(files("streamlit"))) / "static" / "index.html"
     return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}", 1)
 

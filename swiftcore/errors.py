@@ -1,4 +1,4 @@
-"""What can be wrong with the input, said so that a person can mend it."""
+"""What can be wrong with the input, said so that a person can fix it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: what it is, where, what was found, how to mend it.
+    """One thing that is wrong: what it is, where, what was found, how to fix it.
 
     Attributes
     ----------

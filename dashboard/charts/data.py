@@ -1,4 +1,4 @@
-"""Charts of the Data page: how full the rows are, how frequent the features, how alike."""
+"""Charts of the Data page: how full the rows are, how frequent the features, how similar."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dashboard.charts import prediction, robustness
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.names import METHOD_TITLES
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -36,7 +36,7 @@ def write_page(experiment: Experiment, path: Path) -> None:
         notes=notes,
         figures="".join(pieces),
     )
-    write_whole(path, page.encode())
+    write_atomic(path, page.encode())
 
 
 def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:

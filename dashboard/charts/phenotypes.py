@@ -55,7 +55,7 @@ def glance(
 
 
 def overlap(cosines: NDArray[np.float64], phenotypes: Sequence[str], title: str) -> go.Figure:
-    """How alike any two phenotypes are."""
+    """How similar any two phenotypes are."""
     details = [
         [f"{style.safe(one)} and {style.safe(other)}: {cosine:.2f}"
          for other, cosine in zip(phenotypes, row, strict=True)]

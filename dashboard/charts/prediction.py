@@ -114,9 +114,9 @@ def confusion(table: pd.DataFrame, classes: Sequence[str], limit: int = 0) -> go
     A share from which a count below the limit would follow is left blank.
     """
     counts = confusion_counts(table, classes)
-    told = hide_table(counts, limit).map(lambda text: text[0].isdigit()).to_numpy(bool)
+    shown = hide_table(counts, limit).map(lambda text: text[0].isdigit()).to_numpy(bool)
     shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0).to_numpy()
-    shares = np.where(told[:-1, :-1] & told[:-1, -1:], shares, np.nan)
+    shares = np.where(shown[:-1, :-1] & shown[:-1, -1:], shares, np.nan)
     texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares]
     places = np.arange(len(classes))
     hints = [

@@ -68,7 +68,7 @@ def bars_height(bars: int, each: int = 34) -> int:
 
 
 def grid_height(rows: int, each: int = 26, least: int = 260, most: int = 900) -> int:
-    """Pixels for a heatmap with so many rows."""
+    """Pixels for a heatmap of this many rows."""
     return max(least, min(most, 140 + each * rows))
 
 

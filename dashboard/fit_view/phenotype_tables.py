@@ -17,7 +17,7 @@ from swiftcore.phenotypes.describe import Phenotype
 from swiftcore.tensor import Mode, SparseTensor
 
 WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
-MOST_BARS = 12
+MAX_BARS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def profile(
     common = row_counts(has) >= limit
     behind = np.asarray(has[list(phenotype.rows)].sum(axis=0)).ravel()
     strong = [item for item in phenotype.items[mode] if item.weight >= WEAK and common[item.index]]
-    strong = strong[:MOST_BARS]
+    strong = strong[:MAX_BARS]
     table = pd.DataFrame({
         "feature": [item.label for item in strong],
         "weight": [item.weight for item in strong],
@@ -151,7 +151,7 @@ def most_similar(fit: FittedRun, component: int, count: int = 3) -> list[tuple[s
 
 
 def clustered(cosines: NDArray[np.float64]) -> list[int]:
-    """An order that puts alike phenotypes side by side."""
+    """An order that puts similar phenotypes side by side."""
     if len(cosines) < 3:
         return list(range(len(cosines)))
     from scipy.cluster import hierarchy  # only one tab needs it
@@ -244,7 +244,7 @@ def pair_table(
     components: Sequence[int],
     axis: int,
     common: NDArray[np.bool_],
-    most: int = MOST_BARS,
+    most: int = MAX_BARS,
 ) -> pd.DataFrame:
     """The strongest features of two phenotypes side by side: feature, left, right."""
     columns = [fit.factors[axis][:, part] for fit, part in zip(fits, components, strict=True)]

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
 
-from dashboard.jobs.progress_reporter import Cancelled, Follower
+from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import PROJECTION_FORMAT
 from dashboard.store.store import Store
@@ -43,7 +43,7 @@ MODEL_SETTINGS = ("sharpness", "marginal_weight", "max_iterations", "tolerance",
                   "n_restarts", "dtype")  # fmt: skip
 
 
-def compute(store: Store, request: Request, follower: Follower) -> Files:
+def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files:
     """The files of a result.
 
     Raises
@@ -51,28 +51,28 @@ def compute(store: Store, request: Request, follower: Follower) -> Files:
     Cancelled
         When somebody asked to stop.
     SwiftError
-        With what is wrong, where, and how to mend it.
+        With what is wrong, where, and how to fix it.
     """
-    follower.phase("Reading the data")
+    reporter.phase("Reading the data")
     dataset = store.dataset(request.dataset)
     if request.kind == "fit":
-        return compute_fit(store, dataset, request.settings, follower)
+        return compute_fit(store, dataset, request.settings, reporter)
     if request.kind in EXPERIMENTS:
-        return compute_experiment(store, dataset, request, follower)
-    return compute_projection(store, dataset, request.run, follower)
+        return compute_experiment(store, dataset, request, reporter)
+    return compute_projection(store, dataset, request.run, reporter)
 
 
 def compute_fit(
-    store: Store, dataset: Dataset, settings: Mapping[str, Any], follower: Follower
+    store: Store, dataset: Dataset, settings: Mapping[str, Any], reporter: ProgressReporter
 ) -> Files:
     """Costs, factors, and their link to the outcome."""
-    follower.phase("Comparing features")
+    reporter.phase("Comparing features")
     costs = _costs(dataset, settings)
-    follower.phase("Finding a start")
+    reporter.phase("Finding a start")
     model = Swift(settings["rank"], random_state=settings["seed"],
                   **{name: settings[name] for name in MODEL_SETTINGS})  # fmt: skip
-    model.fit(dataset.tensor, costs, callback=_FitNotes(follower))
-    follower.phase("Looking for links to the outcome")
+    model.fit(dataset.tensor, costs, callback=_FitNotes(reporter))
+    reporter.phase("Looking for links to the outcome")
     files = {"model.npz": _model_bytes(store, model)}
     try:
         links = link_outcome(model.memberships_, dataset, settings["seed"])
@@ -83,7 +83,7 @@ def compute_fit(
 
 
 def compute_experiment(
-    store: Store, dataset: Dataset, request: Request, follower: Follower
+    store: Store, dataset: Dataset, request: Request, reporter: ProgressReporter
 ) -> Files:
     """An experiment; finished parts stay in the store until the whole is done."""
     settings = dict(request.settings)
@@ -96,8 +96,8 @@ def compute_experiment(
         settings["ranks"] = settings["ranks"][:1]
     jobs = os.cpu_count() or 1
     chosen = ExperimentSettings(**settings, jobs=jobs)
-    follower.phase("Computing the first part")
-    notes = _ExperimentNotes(follower)
+    reporter.phase("Computing the first part")
+    notes = _ExperimentNotes(reporter)
     scratch = temporary_path(store.temporary)  # joblib shares large arrays through files
     scratch.mkdir(mode=0o700)
     try:
@@ -112,7 +112,9 @@ def compute_experiment(
     return {"experiment.json": experiment.to_json().encode()}
 
 
-def compute_projection(store: Store, dataset: Dataset, fit_id: str, follower: Follower) -> Files:
+def compute_projection(
+    store: Store, dataset: Dataset, fit_id: str, reporter: ProgressReporter
+) -> Files:
     """Memberships of new rows, each row by itself."""
     model = load_fit(store, fit_id)
     tensor, unknown, left_out = on_features(dataset.tensor, model.modes_)
@@ -120,7 +122,7 @@ def compute_projection(store: Store, dataset: Dataset, fit_id: str, follower: Fo
     for first in range(0, rows, ROWS_AT_ONCE):
         block = range(first, min(rows, first + ROWS_AT_ONCE))
         share = {"done": first, "total": rows}
-        if follower.note("Describing rows", share):
+        if reporter.note("Describing rows", share):
             raise Cancelled
         blocks.append(_project(model, tensor, block))
     empty = np.setdiff1d(np.arange(rows), tensor.coordinates[:, 0])
@@ -236,14 +238,14 @@ def _model_bytes(store: Store, model: Swift) -> bytes:
 
 
 class _FitNotes:
-    def __init__(self, follower: Follower) -> None:
-        self._follower = follower
+    def __init__(self, reporter: ProgressReporter) -> None:
+        self._reporter = reporter
         self._history: list[float] = []
 
     def __call__(self, progress: FitProgress) -> bool:
         self._history.append(progress.objective)
         left = progress.max_iterations - progress.iteration
-        stop = self._follower.note("Fitting", {
+        stop = self._reporter.note("Fitting", {
             "done": progress.iteration, "total": progress.max_iterations,
             "objective": progress.objective, "history": self._history,
             "seconds_left": left * progress.seconds / max(1, progress.iteration),
@@ -254,12 +256,12 @@ class _FitNotes:
 
 
 class _ExperimentNotes:
-    def __init__(self, follower: Follower) -> None:
-        self._follower = follower
+    def __init__(self, reporter: ProgressReporter) -> None:
+        self._reporter = reporter
 
     def __call__(self, progress: ExperimentProgress) -> bool:
         left = progress.seconds_left
-        return self._follower.note(progress.what, {
+        return self._reporter.note(progress.what, {
             "done": progress.done, "total": progress.total,
             "seconds_left": left if np.isfinite(left) else None,
         })  # fmt: skip

@@ -85,7 +85,7 @@ def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> floa
 
 
 def n_fits(request: Request) -> float:
-    """How many fits an experiment amounts to."""
+    """How many fits an experiment takes."""
     chosen = request.settings
     if request.kind == "stability":
         return 1.0 + ExperimentSettings().seeds + chosen["folds"]

@@ -8,14 +8,14 @@ from typing import Any
 
 from dashboard.store.job_state import Job
 
-MOST_NOTES = 5  # of progress, per second
+MAX_NOTES = 5  # of progress, per second
 
 
 class Cancelled(Exception):
     """Somebody asked the job to end, and it does."""
 
 
-class Follower:
+class ProgressReporter:
     """Tells the job's folder how far the computation is, and the computation when to stop."""
 
     def __init__(self, job: Job) -> None:
@@ -26,7 +26,7 @@ class Follower:
     def note(self, what: str, progress: Mapping[str, Any] | None = None) -> bool:
         """Leave a note; True when somebody asked to stop."""
         now = time.monotonic()
-        if progress is None or now - self._last >= 1 / MOST_NOTES:
+        if progress is None or now - self._last >= 1 / MAX_NOTES:
             self._last = now
             self.job.note_progress({
                 "running": True, "started": self._started, "what": what, "done": 0, "total": 0,

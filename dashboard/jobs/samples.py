@@ -24,7 +24,7 @@ from dashboard.store.verified_folder import place_file
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import InvalidData, Problem
 from swiftcore.evaluation.methods.names import METHOD_TITLES
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 
 logger = logging.getLogger(__name__)
 RANKS = {"heart_failure": 12, "news": 10}
@@ -76,9 +76,9 @@ def make_samples(names: list[str]) -> None:
             dataset = store.add_dataset(load_sample(name), synthetic=True)
             for file, request in requests(dataset, RANKS[name]):
                 run_id = _computed(store, request, f"{name} {file}")
-                write_whole(folder / f"{file}.zip", store.export_run(run_id))
+                write_atomic(folder / f"{file}.zip", store.export_run(run_id))
                 if request.kind == "fit":
-                    write_whole(folder / "reviews.json", _example_reviews(store, run_id))
+                    write_atomic(folder / "reviews.json", _example_reviews(store, run_id))
 
 
 def _computed(store: Store, request: Request, words: str) -> str:
@@ -91,7 +91,7 @@ def _computed(store: Store, request: Request, words: str) -> str:
     if card.state is not RunState.DONE:
         raise InvalidData(
             Problem("sample-result", "A result of the samples was not computed", words,
-                    card.message, "Mend that and run it again.")
+                    card.message, "Fix that and run it again.")
         )  # fmt: skip
     logger.info("%s: done after %.0f s", words, card.seconds)
     return run_id

@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from dashboard.jobs.progress_reporter import Cancelled, Follower
+from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.cards import RunState, is_id
 from dashboard.store.job_state import Job
 from dashboard.store.request import Request
@@ -60,17 +60,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _compute(root: Path, job: Job) -> None:
-    follower = Follower(job)
-    follower.phase("Getting ready")
+    reporter = ProgressReporter(job)
+    reporter.phase("Getting ready")
     # Late: compiler and estimators take seconds and much memory, which a waiting job spares.
     from dashboard.jobs.compute import compute
     from dashboard.store.store import Store
 
     store, about = Store(root), job.about()
     request = Request.from_plain(about["request"])
-    files = compute(store, request, follower)
-    follower.phase("Saving")
-    store.publish_run(request, files, float(about["created"]), follower.seconds)
+    files = compute(store, request, reporter)
+    reporter.phase("Saving")
+    store.publish_run(request, files, float(about["created"]), reporter.seconds)
 
 
 class _turn:

@@ -19,9 +19,9 @@ from pathlib import Path
 from swiftcore.errors import InvalidData, Problem
 
 ROOT_SETTING = "SWIFT_DATA_ROOT"
-MOST_KEPT = 6
-LONGEST_KEPT = 24 * 3600.0
-MOST_LISTED = 400
+MAX_KEPT = 6
+MAX_AGE_SECONDS = 24 * 3600.0
+MAX_LISTED = 400
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ def safe_name(name: str) -> str:
     return f"file_{plain}" if not plain or _DEVICES.match(plain) else plain
 
 
-def keep(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
+def save(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
     """Write files into a private folder named by their content; the path to read.
 
     The same files give the same path and are not written again. Folders of earlier uploads
@@ -60,7 +60,7 @@ def keep(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
 
 
 def forget(path: Path, root: Path) -> None:
-    """Remove the upload that a path of :func:`keep` belongs to."""
+    """Remove the upload that a path of :func:`save` belongs to."""
     top = path.resolve().relative_to(root.resolve()).parts[0]
     shutil.rmtree(root / top, ignore_errors=True)
 
@@ -83,7 +83,7 @@ def _drop_old(root: Path, current: Path) -> None:
     ages = sorted(((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()),
                   reverse=True)  # fmt: skip
     for place, (made, folder) in enumerate(ages):
-        old = place >= MOST_KEPT or time.time() - made > LONGEST_KEPT
+        old = place >= MAX_KEPT or time.time() - made > MAX_AGE_SECONDS
         if old and folder != current:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -100,7 +100,7 @@ def on_server(root: Path) -> list[str]:
     found: list[str] = []
     for path in _walk(root, 3):
         found.append(path.relative_to(root).as_posix())
-        if len(found) >= MOST_LISTED:
+        if len(found) >= MAX_LISTED:
             break
     return found
 

@@ -15,10 +15,10 @@ from dashboard.report.contents import Report
 from dashboard.text.display import clipped, visible
 from dashboard.text.wording import capital, plural
 
-LONGEST_NAME = 90
-LONGEST_HEADING = 160
-LONGEST_HOVER = 500
-LONGEST_COMMENT = 2000
+MAX_NAME = 90
+MAX_HEADING = 160
+MAX_HOVER = 500
+MAX_COMMENT = 2000
 
 
 def render_report(report: Report) -> str:
@@ -45,7 +45,7 @@ def _shown(value: Any, kind: str) -> str:
         return f"{value:+.3f}" if value else "0"
     if kind == "whole":
         return f"{value:,}"
-    return clipped(value, LONGEST_NAME)
+    return clipped(value, MAX_NAME)
 
 
 _ENVIRONMENT = Environment(
@@ -56,10 +56,10 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters |= {
-    "clip": lambda text: clipped(text, LONGEST_NAME),
-    "hover": lambda text: visible(str(text)[:LONGEST_HOVER]),
-    "comment": lambda text: clipped(text, LONGEST_COMMENT),
-    "heading": lambda text: clipped(text, LONGEST_HEADING),
+    "clip": lambda text: clipped(text, MAX_NAME),
+    "hover": lambda text: visible(str(text)[:MAX_HOVER]),
+    "comment": lambda text: clipped(text, MAX_COMMENT),
+    "heading": lambda text: clipped(text, MAX_HEADING),
     "plural": plural,
     "capital": capital,
     "shown": _shown,

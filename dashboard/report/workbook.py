@@ -23,7 +23,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
 from dashboard.report.contents import PhenotypeSheet, Report
-from dashboard.store.reviews import LONGEST, PROBLEMS, VERDICTS, Review
+from dashboard.store.reviews import MAX_LENGTH, PROBLEMS, VERDICTS, Review
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
 from swiftcore.data.reading.source import check_entries
@@ -35,9 +35,9 @@ REVIEWER_ROW, HEADER_ROW = 2, 4
 TO_FILL = ("Clinical name", "Makes sense", "Problem", "Duplicate of", "Confidence", "Comment")
 CONTENT = "Content"  # hidden: the digest of what the row shows
 TOP_FEATURES = 6
-LONGEST_CELL = 2000
-LARGEST_FILE, LARGEST_UNPACKED = 20 * 2**20, 200 * 2**20
-MOST_ROWS, MOST_COLUMNS = 5000, 50
+MAX_CELL = 2000
+MAX_FILE, MAX_UNPACKED = 20 * 2**20, 200 * 2**20
+MAX_ROWS, MAX_COLUMNS = 5000, 50
 UNREADABLE = (zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, OSError, EOFError,
               ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError,
               NotImplementedError)  # fmt: skip
@@ -131,7 +131,7 @@ def _found(each: PhenotypeSheet) -> list[str]:
 def _put(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
     """A cell of text and of nothing else: no formula, no link, no control character."""
     cell = sheet.cell(row, column)
-    cell.value = csv_safe(clipped(text, LONGEST_CELL))
+    cell.value = csv_safe(clipped(text, MAX_CELL))
     cell.data_type = "s"
     cell.alignment = Alignment(wrap_text=row > HEADER_ROW, vertical="top")
     return cell
@@ -179,13 +179,13 @@ def _lay_out(sheet: Worksheet, columns: Sequence[str]) -> None:
 def _rows(content: bytes) -> tuple[list[tuple[int, dict[str, str]]], str]:
     """Rows with something filled in, by their number, and who signed."""
     try:
-        if len(content) > LARGEST_FILE:
+        if len(content) > MAX_FILE:
             raise ValueError(f"{len(content) / 2**20:,.0f} MB")
         _refuse_hostile(content)
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book[SHEET]
         grid = [[_text(value) for value in row] for row in sheet.iter_rows(
-            max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True)]  # fmt: skip
+            max_row=MAX_ROWS, max_col=MAX_COLUMNS, values_only=True)]  # fmt: skip
         header = grid[HEADER_ROW - 1]
         missing = [title for title in ("Id", CONTENT, *TO_FILL) if title not in header]
         if missing:
@@ -211,7 +211,7 @@ def _refuse_hostile(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
         check_entries(archive, entries, "workbook")
-        if sum(entry.file_size for entry in entries) > LARGEST_UNPACKED:
+        if sum(entry.file_size for entry in entries) > MAX_UNPACKED:
             raise ValueError("more than any such workbook holds")
         if any(b"<!DOCTYPE" in archive.read(entry)[:4096] for entry in entries):
             raise ValueError("a document type declaration")
@@ -246,10 +246,10 @@ def _row_problems(number: int, row: Mapping[str, str], digests: Mapping[str, str
         found.append(Problem("workbook-duplicate", "A duplicate needs the other phenotype", where,
                               repr(other), "Choose another phenotype."))  # fmt: skip
     for title, key in (("Clinical name", "name"), ("Comment", "comment")):
-        if len(row[title]) > LONGEST[key]:
+        if len(row[title]) > MAX_LENGTH[key]:
             found.append(Problem("workbook-long", "This is too long", f"{where}, {title}",
                                   f"{len(row[title]):,} letters",
-                                  f"Use at most {LONGEST[key]:,}."))  # fmt: skip
+                                  f"Use at most {MAX_LENGTH[key]:,}."))  # fmt: skip
     return found
 
 

@@ -15,7 +15,7 @@ from swiftcore.phenotypes.describe import Phenotype
 
 
 @dataclass(frozen=True, eq=False)
-class OpenFit:
+class FitSummary:
     """A finished fit with what is known about each of its phenotypes.
 
     Attributes
@@ -54,7 +54,7 @@ class OpenFit:
         return f"{identifier}: {self.names.get(identifier, '')}"
 
 
-def open_fit() -> OpenFit | None:
+def fit_summary() -> FitSummary | None:
     """The chosen fit, or None when there is none; raises SwiftError when it is damaged."""
     run, dataset = state.current_run(), state.current_dataset()
     if not run or not dataset:
@@ -67,7 +67,7 @@ def open_fit() -> OpenFit | None:
                if _is_of(review, fitted)]  # fmt: skip
     names = {each.identifier: phenotype_tables.working_name(each, counts, limit)
              for each in phenotypes.values()}  # fmt: skip
-    return OpenFit(
+    return FitSummary(
         run, cache.card(dataset), fitted, phenotypes,
         names | phenotype_tables.clinical_names(reviews),
         phenotype_tables.links(fitted.links),
@@ -76,26 +76,26 @@ def open_fit() -> OpenFit | None:
     )  # fmt: skip
 
 
-def settle_phenotype(opened: OpenFit) -> bool:
+def resolve_phenotype(summary: FitSummary) -> bool:
     """Put the choice on a phenotype that exists; False when the link named another one."""
-    wanted, notices = state.current_phenotype(), state.recall("dead_links", [])
-    if wanted not in opened.phenotypes:
-        state.choose(phenotype=next(iter(opened.phenotypes), ""))
-        state.keep("dead_links", notices)
-        state.keep("dead_phenotype", bool(wanted))
-    return not state.recall("dead_phenotype", False)
+    wanted, notices = state.current_phenotype(), state.get("dead_links", [])
+    if wanted not in summary.phenotypes:
+        state.choose(phenotype=next(iter(summary.phenotypes), ""))
+        state.set("dead_links", notices)
+        state.set("dead_phenotype", bool(wanted))
+    return not state.get("dead_phenotype", False)
 
 
-def link_words(opened: OpenFit, name: str) -> str:
+def link_words(summary: FitSummary, name: str) -> str:
     """Towards, away or none; for data scientists the number too."""
-    link = opened.links.get(name)
+    link = summary.links.get(name)
     if link is None:
         return ""
     if state.wording() == "scientist":
         number = f"{link.weight:+.3f}"
         return f"{number} {link.towards}".strip()
     words = {1: "towards", -1: "away from", 0: "none"}[link.direction]
-    target = link.towards or (opened.card.outcome_name if link.direction else "")
+    target = link.towards or (summary.card.outcome_name if link.direction else "")
     return f"{words} {target}".strip()
 
 

@@ -6,14 +6,14 @@ from dashboard.session import cache, state
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 
 
-def settle() -> list[str]:
+def resolve() -> list[str]:
     """Put the chain on things that exist; sentences for what is not there or not whole."""
     notices: list[str] = []
     cards = {card.id: card for card in cache.store().datasets()}
     fits = [run for run in cache.store().runs(kind="fit") if run.state is RunState.DONE]
     if not state.current_dataset():  # a link may name the run alone
         owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
-        state.keep("dataset", owner)
+        state.set("dataset", owner)
     if asked := state.current_dataset():
         if asked not in cards:
             notices.append("The data set of this link is not in this store. "
@@ -29,10 +29,10 @@ def settle() -> list[str]:
                            "Here is the newest one of this data set instead.")  # fmt: skip
         state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
-        state.keep("dead_links", notices)
+        state.set("dead_links", notices)
     card = cards.get(state.current_dataset())
-    state.keep("synthetic", bool(card and card.synthetic))
-    shown = list(state.recall("dead_links", []))
+    state.set("synthetic", bool(card and card.synthetic))
+    shown = list(state.get("dead_links", []))
     if card and card.damaged:
         shown.append("The files of this data set were changed after they were written. Load the "
                      "data again on the page Data, or choose another set.")  # fmt: skip

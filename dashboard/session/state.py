@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.privacy.small_counts import DEFAULT_LIMIT
-from dashboard.text.wording import say as say_in
+from dashboard.text.wording import label as label_in
 
 IN_URL = {"dataset": "data", "run": "run", "phenotype": "p"}
 SMALL_CELLS = {11: "Fewer than 11", 5: "Fewer than 5", 0: "Show every count"}
@@ -21,12 +21,12 @@ NOTICES = ("dead_links", "dead_phenotype")  # shown until the person moves on
 _PREFIX = "swift."
 
 
-def recall(name: str, default: Any = None) -> Any:
+def get(name: str, default: Any = None) -> Any:
     """What was kept under a name in this session, on whatever page."""
     return st.session_state.get(_PREFIX + name, default)
 
 
-def keep(name: str, value: Any) -> None:
+def set(name: str, value: Any) -> None:
     """Keep a value for the rest of the session."""
     st.session_state[_PREFIX + name] = value
 
@@ -38,17 +38,17 @@ def forget(name: str) -> None:
 
 def current_dataset() -> str:
     """The id of the chosen data set, or an empty text."""
-    return str(recall("dataset", ""))
+    return str(get("dataset", ""))
 
 
 def current_run() -> str:
     """The id of the chosen fit, or an empty text."""
-    return str(recall("run", ""))
+    return str(get("run", ""))
 
 
 def current_phenotype() -> str:
     """The chosen phenotype (P01 ...), or an empty text."""
-    return str(recall("phenotype", ""))
+    return str(get("phenotype", ""))
 
 
 def choose(
@@ -58,30 +58,30 @@ def choose(
     for name in NOTICES:
         forget(name)
     if dataset is not None and dataset != current_dataset():
-        keep("dataset", dataset)
+        set("dataset", dataset)
         run, phenotype = run or "", phenotype or ""
     if run is not None and run != current_run():
-        keep("run", run)
+        set("run", run)
         phenotype = phenotype or ""
     if phenotype is not None:
-        keep("phenotype", phenotype)
+        set("phenotype", phenotype)
     write_url()
 
 
 def read_url() -> None:
     """Follow the URL if a person changed it since it was written last."""
     found = {name: st.query_params.get(key, "") for name, key in IN_URL.items()}
-    if not any(found.values()) or found == recall("written"):
+    if not any(found.values()) or found == get("written"):
         return
-    keep("written", found)
+    set("written", found)
     for name, value in found.items():
-        keep(name, value)
+        set(name, value)
 
 
 def write_url() -> None:
     """Repeat the chain in the URL; ids only, never a name."""
-    chain = {name: str(recall(name, "")) for name in IN_URL}
-    keep("written", chain)
+    chain = {name: str(get(name, "")) for name in IN_URL}
+    set("written", chain)
     for name, key in IN_URL.items():
         if chain[name] and st.query_params.get(key) != chain[name]:
             st.query_params[key] = chain[name]
@@ -91,32 +91,34 @@ def write_url() -> None:
 
 def wording() -> str:
     """Which of the two wordings is on: clinician or scientist."""
-    return str(recall("wording", "clinician"))
+    return str(get("wording", "clinician"))
 
 
-def say(key: str) -> str:
+def label(key: str) -> str:
     """The words for an idea in the wording that is on."""
-    return say_in(key, wording())
+    return label_in(key, wording())
 
 
 def reviewer() -> str:
     """The name under which judgements are saved; empty until given."""
-    return str(recall("reviewer", "")).strip()
+    return str(get("reviewer", "")).strip()
 
 
 def synthetic() -> bool:
     """Whether the chosen data set holds nobody's real data."""
-    return bool(recall("synthetic", False))
+    return bool(get("synthetic", False))
 
 
 def small_cells() -> int:
     """Counts below this are hidden; 0 shows all, which only synthetic data may."""
     default = 0 if synthetic() else DEFAULT_LIMIT
-    limit = int(recall("small_cells", default))
+    limit = int(get("small_cells", default))
     return limit if limit or synthetic() else DEFAULT_LIMIT
 
 
-def mirror(name: str, value: Any, changed: Callable[[Any], None] | None = None) -> dict[str, Any]:
+def bind_widget(
+    name: str, value: Any, changed: Callable[[Any], None] | None = None
+) -> dict[str, Any]:
     """Arguments that tie a widget to a kept value, so that it survives page switches.
 
     Parameters
@@ -133,7 +135,7 @@ def mirror(name: str, value: Any, changed: Callable[[Any], None] | None = None) 
 
     def moved() -> None:
         new = st.session_state[key]
-        keep(name, new) if changed is None else changed(new)
+        set(name, new) if changed is None else changed(new)
 
     return {"key": key, "on_change": moved}
 
@@ -150,9 +152,9 @@ def set_widget(key: str, value: Any) -> None:
 
 def set_pages(pages: dict[str, Any]) -> None:
     """The pages there are, for links between them."""
-    keep("pages", pages)
+    set("pages", pages)
 
 
 def page(name: str) -> Any | None:
     """The page of a name, or None outside the app."""
-    return (recall("pages") or {}).get(name)
+    return (get("pages") or {}).get(name)

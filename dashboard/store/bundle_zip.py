@@ -1,4 +1,4 @@
-"""A run as one zip file to hand on, and the guarded way back in.
+"""A run as one zip file to share, and the guarded way back in.
 
 A zip from elsewhere is only ever read member by member into memory, under caps, and only
 members of known names; nothing is extracted by the name it gives itself.
@@ -11,14 +11,14 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
-from dashboard.store.verified_folder import SEAL, BrokenSeal, check_files
+from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import check_entries
 from swiftcore.errors import InvalidData, Problem
 
 MEGABYTE = 1 << 20
-LARGEST_BUNDLE = 256 * MEGABYTE
-LARGEST_MEMBER = 512 * MEGABYTE
+MAX_BUNDLE = 256 * MEGABYTE
+MAX_MEMBER = 512 * MEGABYTE
 FOREIGN = Limits(decoded_mb=2048)
 RUN_FILES = ("run.json", "model.npz", "links.json", "experiment.json", "projection.npz", SEAL)
 DATA_FILES = ("card.json", "data.swift.npz", SEAL)
@@ -46,10 +46,10 @@ def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
     InvalidData
         If it is no run bundle, was changed, or is larger than a run can be.
     """
-    if len(content) > LARGEST_BUNDLE:
+    if len(content) > MAX_BUNDLE:
         raise _refuse("bundle-size", "The file is too large for a run bundle",
                       f"{len(content) / MEGABYTE:,.0f} MB",
-                      f"Give at most {LARGEST_BUNDLE // MEGABYTE} MB.")  # fmt: skip
+                      f"Give at most {MAX_BUNDLE // MEGABYTE} MB.")  # fmt: skip
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive)
@@ -67,7 +67,7 @@ def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
     for files in folders.values():
         try:
             check_files(files)
-        except BrokenSeal as error:
+        except ChecksumMismatch as error:
             raise _refuse("bundle-changed", "The run bundle was changed after it was written",
                           str(error), "Export the run again.") from error  # fmt: skip
     if "run" not in folders:
@@ -90,10 +90,10 @@ def _members(archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     with archive.open(entry) as file:
-        data = file.read(LARGEST_MEMBER + 1)
-    if len(data) > LARGEST_MEMBER:
+        data = file.read(MAX_MEMBER + 1)
+    if len(data) > MAX_MEMBER:
         raise _refuse("bundle-size", "A part of the run bundle is too large", entry.filename,
-                      f"Give parts of at most {LARGEST_MEMBER // MEGABYTE} MB.")  # fmt: skip
+                      f"Give parts of at most {MAX_MEMBER // MEGABYTE} MB.")  # fmt: skip
     return data
 
 

@@ -20,7 +20,7 @@ from dashboard.store.cards import RunState
 from dashboard.store.request import Request
 from dashboard.store.verified_folder import place_file, temporary_path, write_private
 
-MOST_ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 SAME_START = 10.0  # seconds by which two readings of one process's start may differ
 PARKED = (
     "Its process was ended from outside twice, perhaps because the memory ran out. "
@@ -113,7 +113,7 @@ class Job:
             return JobState(RunState[end["state"]], str(end["message"]), float(end["ended"]))
         if self.asked_to_stop():
             return JobState(RunState.CANCELLED, RunState.CANCELLED.value, self._last_sign())
-        if self.about().get("attempt", 1) >= MOST_ATTEMPTS:
+        if self.about().get("attempt", 1) >= MAX_ATTEMPTS:
             return JobState(RunState.FAILED, PARKED, self._last_sign())
         return JobState(RunState.INTERRUPTED, RunState.INTERRUPTED.value, self._last_sign())
 

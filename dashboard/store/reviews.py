@@ -16,7 +16,7 @@ from swiftcore.errors import InvalidSettings, Problem, SwiftError
 
 VERDICTS = ("yes", "possibly", "no")
 PROBLEMS = ("", "mixed", "duplicate", "artefact")
-LONGEST = {"reviewer": 200, "name": 500, "comment": 10_000}
+MAX_LENGTH = {"reviewer": 200, "name": 500, "comment": 10_000}
 PATIENCE = 30.0  # seconds to wait for another writer
 
 _SCHEMA = """
@@ -220,7 +220,7 @@ def _check(review: Review) -> None:
     problems += [
         Problem("review-long", "This is too long", name, f"{len(getattr(review, name)):,} letters",
                 f"Use at most {most:,}.")
-        for name, most in LONGEST.items() if len(getattr(review, name)) > most
+        for name, most in MAX_LENGTH.items() if len(getattr(review, name)) > most
     ]  # fmt: skip
     if review.problem == "duplicate" and review.duplicate_of in ("", review.phenotype):
         problems.append(

@@ -33,7 +33,7 @@ from dashboard.store.reviews import Reviews
 from dashboard.store.run_record import RUN, check_bundle, done_card, facts, job_card
 from dashboard.store.verified_folder import (
     SEAL,
-    BrokenSeal,
+    ChecksumMismatch,
     make_private,
     publish,
     read_sealed,
@@ -107,7 +107,7 @@ class Store:
         folder = self._dataset_folder(dataset)
         try:
             return read_data(read_sealed(folder))
-        except BrokenSeal as error:
+        except ChecksumMismatch as error:
             raise damaged_dataset(dataset, str(error)) from error
 
     def usable_card(self, dataset: str) -> DatasetCard:
@@ -191,7 +191,7 @@ class Store:
         remove(self.root / "parts" / run_id, self.temporary)
         return run_id
 
-    # ---- runs handed on
+    # ---- runs shared
 
     def export_run(self, run_id: str, *, with_data: bool = False) -> bytes:
         """A run as a zip file for :meth:`import_run`, perhaps with its data set."""
@@ -244,7 +244,7 @@ class Store:
             raise unknown_run(run_id, f"a {card.kind} that is {card.state.name.lower()}")
         try:
             return reader(read_sealed(self.root / "runs" / run_id))
-        except (BrokenSeal, InvalidData) as error:
+        except (ChecksumMismatch, InvalidData) as error:
             raise damaged_run(run_id, str(error)) from error
 
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
@@ -280,7 +280,7 @@ class Store:
         if self._sound.get(folder) != looks:
             try:
                 read_sealed(folder)
-            except BrokenSeal:
+            except ChecksumMismatch:
                 self._sound.pop(folder, None)
                 return False
             self._sound[folder] = looks

@@ -15,7 +15,7 @@ import psutil
 SEAL = "SHA256SUMS"
 
 
-class BrokenSeal(ValueError):
+class ChecksumMismatch(ValueError):
     """A byte, a file or the seal itself is not as it was written."""
 
 
@@ -68,35 +68,35 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
     Raises
     ------
-    BrokenSeal
+    ChecksumMismatch
         If anything was changed, is missing or was added.
     """
     try:
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     except OSError as error:
-        raise BrokenSeal(error.strerror or "a file cannot be read") from error
+        raise ChecksumMismatch(error.strerror or "a file cannot be read") from error
     check_files(files)
     del files[SEAL]
     return files
 
 
 def check_files(files: Mapping[str, bytes]) -> None:
-    """Raise :class:`BrokenSeal` unless the files are those of the seal among them, unchanged."""
+    """Raise :class:`ChecksumMismatch` unless the files are those of the seal among them, unchanged."""
     if SEAL not in files:
-        raise BrokenSeal("no seal")
+        raise ChecksumMismatch("no seal")
     body, _, last = files[SEAL].decode("utf-8", "replace").rstrip("\n").rpartition("\n")
     lines = f"{body}\n" if body else ""
     if files[SEAL] != f"{lines}{last}\n".encode():
-        raise BrokenSeal("a changed seal")
+        raise ChecksumMismatch("a changed seal")
     if last != f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}":
-        raise BrokenSeal("a changed seal")
+        raise ChecksumMismatch("a changed seal")
     noted = {name: digest for digest, _, name in
              (line.partition("  ") for line in lines.splitlines())}  # fmt: skip
     if set(noted) != set(files) - {SEAL}:
-        raise BrokenSeal("files missing or added")
+        raise ChecksumMismatch("files missing or added")
     for name, digest in noted.items():
         if hashlib.sha256(files[name]).hexdigest() != digest:
-            raise BrokenSeal(f"{name} was changed")
+            raise ChecksumMismatch(f"{name} was changed")
 
 
 def publish(draft: Path, target: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-LONGEST = 60
+MAX_LENGTH = 60
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -13,7 +13,7 @@ def visible(text: object) -> str:
     return "".join(map(_visible, str(text)))
 
 
-def clipped(text: object, longest: int = LONGEST) -> str:
+def clipped(text: object, longest: int = MAX_LENGTH) -> str:
     """The visible text, cut to a length that a table or a chart can hold."""
     shown = visible(str(text)[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}\u2026"

@@ -54,7 +54,7 @@ def links(table: pd.DataFrame, steady: float = 1.0) -> str:
     """How many phenotypes are tied to the outcome, and how many of these ties every fold shows."""
     tied = table[table["weight"] != 0]
     if tied.empty:
-        return "No phenotype carries weight: the outcome cannot be told from these phenotypes."
+        return "No phenotype carries weight: these phenotypes do not predict the outcome."
     towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
     firm = int((tied["same_sign"] >= steady).sum())
     return (f"Towards the outcome: {towards}; away from it: {away}; neither: "

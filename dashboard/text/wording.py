@@ -19,7 +19,7 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 _PAIRS: dict[str, tuple[str, str]] = {
     "rank": ("Number of phenotypes", "Rank R"),
     "weight": ("Strength", "Factor weight"),
-    "lift": ("How special to it", "Lift"),
+    "lift": ("Distinctiveness", "Lift"),
     "share": ("Share of the data", "Share of mass"),
     "link": ("Link to the outcome", "Lasso coefficient"),
     "towards": ("towards", "+"),
@@ -30,7 +30,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "noise": ("Share of false entries", "Noise level p"),
     "stability": ("Found again", "Stability"),
     "membership": ("Strength in this row", "Membership"),
-    "similarity": ("Alikeness", "Cosine"),
+    "similarity": ("Similarity", "Cosine"),
     "relevance": ("Which features come first", "Relevance weight (lambda)"),
     "relevance_help": (
         "Left: features that are special to this phenotype. Right: features that are frequent "
@@ -54,7 +54,7 @@ WORDS: dict[str, dict[str, str]] = {
 }
 
 
-def say(key: str, wording: str) -> str:
+def label(key: str, wording: str) -> str:
     """The words for an idea in one of the two wordings."""
     return WORDS[wording][key]
 

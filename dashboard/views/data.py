@@ -1,4 +1,4 @@
-"""Data: what went in, how often, how alike; and the way in for data of one's own."""
+"""Data: what went in, how often, how similar; and the way in for data of one's own."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from swiftcore.cost.cosine import cosine_cost, incidence
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 
-MOST_COMPARED = 1500  # features whose distances are computed at once
-MOST_DRAWN = 120
-MOST_BARS = 20
+MAX_COMPARED = 1500  # features whose distances are computed at once
+MAX_DRAWN = 120
+MAX_BARS = 20
 
 
 def show() -> None:
@@ -38,7 +38,7 @@ def show() -> None:
         nothing_yet("There are no data yet. Hand over some files here.")
         guarded(add_data)
         return
-    views = {"This data set": _overview, "How alike features are": _similarity,
+    views = {"This data set": _overview, "How similar features are": _similarity,
              "Add data": _add, "Delete": _delete}  # fmt: skip
     tabs = st.tabs(list(views), on_change="rerun", key="data.tab")
     for tab, draw in zip(tabs, views.values(), strict=True):
@@ -49,12 +49,12 @@ def show() -> None:
 
 def _say_built() -> None:
     """Until the first run of it, a data set just built is greeted with the next step."""
-    built = state.recall("built")
+    built = state.get("built")
     if not built or built != state.current_dataset() or cache.store().runs(built):
         state.forget("built")
         return
-    if state.recall("greeted") != built:
-        state.keep("greeted", built)
+    if state.get("greeted") != built:
+        state.set("greeted", built)
         state.set_widget("data.tab", "This data set")
     st.success("The data set is built and kept. Next: find its phenotypes.")
     page = state.page("runs")
@@ -122,7 +122,7 @@ def _show_frequency(dataset: Dataset, axis: int) -> None:
         "Rows": [hidden(count, limit, total) for count in table["rows"]],
         "Share": [hidden_share(count, total, limit, 1) for count in table["rows"]],
     })  # fmt: skip
-    drawn = table[shown["Rows"].str[0].str.isdecimal()].head(MOST_BARS)
+    drawn = table[shown["Rows"].str[0].str.isdecimal()].head(MAX_BARS)
     st.markdown(f"**Most frequent: {plain(mode.name, 60)}**")
     show_figure(charts.frequency_bars(drawn, mode_colour(axis)),
                 f"Bars: the {len(drawn)} most frequent of {len(table)}; the first is "
@@ -149,7 +149,7 @@ def _show_summary(dataset: Dataset) -> None:
             show_table(table, "What was left out, and why")
         else:
             st.markdown("Nothing was left out.")
-        for sentence in (*summary.notes, *map(str, summary.telling)):
+        for sentence in (*summary.notes, *map(str, summary.leaky)):
             st.markdown(f"- {plain(sentence, 500)}")
 
 
@@ -171,10 +171,10 @@ def _similarity() -> None:
     if feature is not None:
         table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
         show_table(table, f"Features nearest to {clipped(feature)}")
-    drawn = np.arange(min(len(labels), MOST_DRAWN))
+    drawn = np.arange(min(len(labels), MAX_DRAWN))
     order = drawn[charts.clustered(cost[np.ix_(drawn, drawn)])]
     names_in_order = [labels[index] for index in order]
-    st.markdown(f"**{state.say('cost')}**")
+    st.markdown(f"**{state.label('cost')}**")
     if len(drawn) < len(labels):
         st.caption(f"Drawn: the {len(drawn)} most frequent of {len(labels):,}. The table above "
                    "knows the others too.")  # fmt: skip
@@ -207,7 +207,7 @@ def _feature_costs(
     rows = incidence(tensor, mode, 0)
     supports = np.diff(rows.indptr)
     order = np.argsort(-supports, kind="stable")
-    frequent = order[:MOST_COMPARED]
+    frequent = order[:MAX_COMPARED]
     labels = tuple(tensor.modes[mode].labels[index] for index in frequent)
     return cosine_cost(rows[frequent]), labels, supports[order]
 

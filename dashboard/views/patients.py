@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.fit_view import row_tables
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import OpenFit, open_fit, settle_phenotype
+from dashboard.session.fit_summary import FitSummary, fit_summary, resolve_phenotype
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.chooser import choose_phenotype
@@ -26,17 +26,17 @@ PAGE = 50
 
 def show() -> None:
     """Draw the page."""
-    opened = open_fit()
-    noun = opened.row_noun if opened else "row"
+    summary = fit_summary()
+    noun = summary.row_noun if summary else "row"
     st.title(plain(capital(plural(noun)), 60), anchor=False)
-    if opened is None or not opened.phenotypes:
+    if summary is None or not summary.phenotypes:
         nothing_yet("There is no finished result to look at yet.", "runs")
         return
-    if not settle_phenotype(opened):
+    if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     st.info(f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
             "Do not pass it on without permission.")  # fmt: skip
-    shared = row_tables.shares(opened.fit.factors)
+    shared = row_tables.shares(summary.fit.factors)
     draw = (_show_all, _show_one, _show_strength, _show_new)
     one, many = plain(noun, 30), plain(plural(noun), 30)
     names = (f"All {many}", f"One {one}", "Strength and outcome", f"New {many}")
@@ -44,130 +44,130 @@ def show() -> None:
     for tab, part in zip(tabs, draw, strict=True):
         if tab.open:
             with tab:
-                part(opened, shared)
+                part(summary, shared)
 
 
-def _show_all(opened: OpenFit, shared: np.ndarray) -> None:
+def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     """Every row, a page at a time; those that carry the chosen phenotype first."""
     st.header("Who has which phenotype", anchor=False)
     everyone = {"": "All, as in the data"}
-    options = [*everyone, *opened.phenotypes]
-    kept = state.recall("carrying", "")
+    options = [*everyone, *summary.phenotypes]
+    kept = state.get("carrying", "")
     by = st.selectbox(
         "Show", options, width=420,
-        format_func=lambda each: everyone.get(each) or f"With {clipped(opened.title(each), 60)}",
-        **state.mirror("carrying", kept if kept in options else ""),
+        format_func=lambda each: everyone.get(each) or f"With {clipped(summary.title(each), 60)}",
+        **state.bind_widget("carrying", kept if kept in options else ""),
     )  # fmt: skip
-    rows = np.arange(len(shared)) if not by else np.array(opened.phenotypes[by].rows, dtype=int)
+    rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
     if not len(rows):
         st.info("No row carries this phenotype: none has a tenth of it or more.")
         return
     pages = -(-len(rows) // PAGE)
-    page = st.pagination(pages, key=f"page.{opened.run}.{by}") if pages > 1 else 1
+    page = st.pagination(pages, key=f"page.{summary.run}.{by}") if pages > 1 else 1
     part = rows[(page - 1) * PAGE : page * PAGE]
-    table = _memberships(opened, shared, part)
-    key = f"members.{opened.run}.{by}.{page}"
+    table = _memberships(summary, shared, part)
+    key = f"members.{summary.run}.{by}.{page}"
 
     def picked() -> None:
         chosen = state.widget_value(key)["selection"]["rows"]
         if chosen:
-            state.keep("row", int(part[chosen[0]]))
-            state.keep("sought", "")
+            state.set("row", int(part[chosen[0]]))
+            state.set("sought", "")
 
-    show_table(hundreds(table, opened.phenotypes), alt="Memberships, one line per row", key=key,
+    show_table(hundreds(table, summary.phenotypes), alt="Memberships, one line per row", key=key,
                on_select=picked, selection_mode="single-row",
-               column_config=percents(opened.phenotypes))  # fmt: skip
+               column_config=percents(summary.phenotypes))  # fmt: skip
     st.caption(f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
                "Mark a line to see it in the next tab.")  # fmt: skip
-    whole = _memberships(opened, shared, rows)
-    download_csv(whole, f"row_level_memberships_{opened.run[:8]}", "Download row-level data (CSV)")
+    whole = _memberships(summary, shared, rows)
+    download_csv(whole, f"row_level_memberships_{summary.run[:8]}", "Download row-level data (CSV)")
 
 
-def _memberships(opened: OpenFit, shared: np.ndarray, rows: np.ndarray) -> pd.DataFrame:
-    data = cache.dataset(opened.card.id)
+def _memberships(summary: FitSummary, shared: np.ndarray, rows: np.ndarray) -> pd.DataFrame:
+    data = cache.dataset(summary.card.id)
     table = row_tables.membership_table(
-        opened.fit.modes[0].labels, shared, opened.fit.identifiers, rows, data.outcome
+        summary.fit.modes[0].labels, shared, summary.fit.identifiers, rows, data.outcome
     )
-    dead = [opened.fit.identifiers[part] for part in opened.fit.dead]
-    names = {"row": opened.row_noun, "outcome": opened.card.outcome_name or "outcome",
+    dead = [summary.fit.identifiers[part] for part in summary.fit.dead]
+    names = {"row": summary.row_noun, "outcome": summary.card.outcome_name or "outcome",
              "carries": "phenotypes carried"}  # fmt: skip
     return table.drop(columns=dead).rename(columns=names)
 
 
-def _show_one(opened: OpenFit, shared: np.ndarray) -> None:
+def _show_one(summary: FitSummary, shared: np.ndarray) -> None:
     """One row, its phenotypes, the entries behind them, and rows like it."""
-    st.header(f"One {plain(opened.row_noun, 40)}", anchor=False)
-    labels = opened.fit.modes[0].labels
-    row = min(int(state.recall("row", 0)), len(labels) - 1)
-    sought = state.recall("sought", "")  # a label that was typed and not found
+    st.header(f"One {plain(summary.row_noun, 40)}", anchor=False)
+    labels = summary.fit.modes[0].labels
+    row = min(int(state.get("row", 0)), len(labels) - 1)
+    sought = state.get("sought", "")  # a label that was typed and not found
     st.text_input(
-        f"Label of the {plain(opened.row_noun, 40)}", width=420,
-        **state.mirror("row_label", sought or labels[row], lambda typed: _seek(labels, typed)),
+        f"Label of the {plain(summary.row_noun, 40)}", width=420,
+        **state.bind_widget("row_label", sought or labels[row], lambda typed: _seek(labels, typed)),
     )  # fmt: skip
     if sought:
         st.warning("There is no row with exactly this label. "
                    "Type it again, or mark a line in the table of all.")  # fmt: skip
         return
-    show_row_phenotypes(opened, shared[row], "row")
-    table = row_tables.why(row, opened.fit, cache.dataset(opened.card.id).tensor, _modes(opened))
-    show_entries(opened, table, f"row_level_entries_{opened.run[:8]}")
-    st.markdown(f"**{plain(capital(plural(opened.row_noun)), 40)} with a similar mix**")
+    show_row_phenotypes(summary, shared[row], "row")
+    table = row_tables.why(row, summary.fit, cache.dataset(summary.card.id).tensor, _modes(summary))
+    show_entries(summary, table, f"row_level_entries_{summary.run[:8]}")
+    st.markdown(f"**{plain(capital(plural(summary.row_noun)), 40)} with a similar mix**")
     near = row_tables.alike(shared, row)
     others = [other for other, _ in near]
-    found = _memberships(opened, shared, np.array(others, dtype=int))
-    found.insert(1, state.say("similarity"), [cosine for _, cosine in near])
+    found = _memberships(summary, shared, np.array(others, dtype=int))
+    found.insert(1, state.label("similarity"), [cosine for _, cosine in near])
     show_table(
-        hundreds(found, opened.phenotypes),
+        hundreds(found, summary.phenotypes),
         alt="Rows with a similar mix of phenotypes",
-        column_config=percents(opened.phenotypes),
+        column_config=percents(summary.phenotypes),
     )
 
 
 def _seek(labels: tuple[str, ...], typed: str) -> None:
     known = typed in labels
-    state.keep("sought", "" if known else typed)
+    state.set("sought", "" if known else typed)
     if known:
-        state.keep("row", labels.index(typed))
+        state.set("row", labels.index(typed))
 
 
-def _modes(opened: OpenFit) -> list[str]:
-    return list(next(iter(opened.phenotypes.values())).items)
+def _modes(summary: FitSummary) -> list[str]:
+    return list(next(iter(summary.phenotypes.values())).items)
 
 
-def _show_strength(opened: OpenFit, shared: np.ndarray) -> None:
+def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
     """How strongly rows have a phenotype, per class of the outcome."""
     from dashboard.charts.patients import strengths  # plotly: only when this tab is open
 
     st.header("How strongly, and with which outcome", anchor=False)
-    chosen = choose_phenotype(opened, list(opened.phenotypes), "patients")
-    phenotype = opened.phenotypes[chosen]
-    outcome = cache.dataset(opened.card.id).outcome
+    chosen = choose_phenotype(summary, list(summary.phenotypes), "patients")
+    phenotype = summary.phenotypes[chosen]
+    outcome = cache.dataset(summary.card.id).outcome
     strength = shared[:, phenotype.component]
-    _show_carriers(opened, strength >= CARRIED, outcome)
+    _show_carriers(summary, strength >= CARRIED, outcome)
     carrying = strength > 0.005
     table = row_tables.strength_counts(strength[carrying], None if outcome is None
                                       else outcome[carrying])  # fmt: skip
-    table = row_tables.hide_small(table, opened.limit)
+    table = row_tables.hide_small(table, summary.limit)
     show_figure(
         strengths(table, "Part of the row that is this phenotype", "Share of the group"),
-        f"Bars: how strongly {plural(opened.row_noun)} have {chosen}", table,
+        f"Bars: how strongly {plural(summary.row_noun)} have {chosen}", table,
         f"strength_{chosen}",
     )  # fmt: skip
     left_out = " Groups too small to show are left out, too." if table["share"].isna().any() else ""
     st.caption(f"Rows with hardly any of it (less than 0.5 %) are left out.{left_out}")
 
 
-def _show_carriers(opened: OpenFit, carries: np.ndarray, outcome: np.ndarray | None) -> None:
+def _show_carriers(summary: FitSummary, carries: np.ndarray, outcome: np.ndarray | None) -> None:
     if outcome is None:
-        count = hidden(int(carries.sum()), opened.limit, len(carries))
+        count = hidden(int(carries.sum()), summary.limit, len(carries))
         st.markdown(f"{count} of {len(carries):,} carry it.")
         return
     words = np.array([row_tables.outcome_word(value) for value in outcome])
-    table = row_tables.carriers_by_class(carries, words, opened.limit)
-    show_table(table.rename(columns={"class": opened.card.outcome_name or "outcome"}),
+    table = row_tables.carriers_by_class(carries, words, summary.limit)
+    show_table(table.rename(columns={"class": summary.card.outcome_name or "outcome"}),
                alt="How many of each group carry it")  # fmt: skip
     download_csv(table, f"carriers_{state.current_phenotype()}")
 
 
-def _show_new(opened: OpenFit, shared: np.ndarray) -> None:
-    show_new_rows(opened)
+def _show_new(summary: FitSummary, shared: np.ndarray) -> None:
+    show_new_rows(summary)

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard.fit_view import phenotype_tables
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import state
-from dashboard.session.fit_summary import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
 from dashboard.text.wording import capital, count_of, plural
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
@@ -31,25 +31,25 @@ SORTS = {
 def show() -> None:
     """Draw the page."""
     st.title("Phenotypes", anchor=False)
-    opened = open_fit()
-    if opened is None:
+    summary = fit_summary()
+    if summary is None:
         nothing_yet("There is no finished result for this data set yet. Start a run and its "
                     "phenotypes appear here.", "runs")  # fmt: skip
         return
-    if not opened.phenotypes:
+    if not summary.phenotypes:
         nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
         return
-    if not settle_phenotype(opened):
+    if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
-    _show_facts(opened)
-    order = _show_ranking(opened)
-    chosen = choose_phenotype(opened, order, "phenotypes")
-    if not state.recall("table_seen"):
+    _show_facts(summary)
+    order = _show_ranking(summary)
+    chosen = choose_phenotype(summary, order, "phenotypes")
+    if not state.get("table_seen"):
         st.fragment(_table_first, run_every=TABLE_ALONE)()
         return
-    _show_detail(opened, chosen)
-    show_comparisons(opened)
-    show_report(opened)
+    _show_detail(summary, chosen)
+    show_comparisons(summary)
+    show_report(summary)
 
 
 def _table_first() -> None:
@@ -57,112 +57,112 @@ def _table_first() -> None:
 
     The first call draws a line of words; the next one, which the browser asks for, all the rest.
     """
-    if state.recall("table_seen"):
+    if state.get("table_seen"):
         st.rerun()
-    state.keep("table_seen", True)
+    state.set("table_seen", True)
     st.caption("The charts follow.")
 
 
-def _show_facts(opened: OpenFit) -> None:
-    card = opened.card
+def _show_facts(summary: FitSummary) -> None:
+    card = summary.card
     sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
-    st.caption(f"{count_of(len(opened.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
+    st.caption(f"{count_of(len(summary.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
                f"{plain(sizes, 200)}.")  # fmt: skip
-    if not opened.fit.converged:
-        st.warning(f"Not converged. {state.say('not_converged')}")
-    if opened.fit.dead:
-        st.caption(f"Died out and not shown: {count_of(len(opened.fit.dead), 'phenotype')}.")
+    if not summary.fit.converged:
+        st.warning(f"Not converged. {state.label('not_converged')}")
+    if summary.fit.dead:
+        st.caption(f"Died out and not shown: {count_of(len(summary.fit.dead), 'phenotype')}.")
 
 
-def _show_ranking(opened: OpenFit) -> list[str]:
+def _show_ranking(summary: FitSummary) -> list[str]:
     """The table; returns the identifiers in its order."""
-    missing = {"link": not opened.links, "stability": not opened.stability}
+    missing = {"link": not summary.links, "stability": not summary.stability}
     sorts = [sort for sort in SORTS if not missing.get(sort)]
-    kept = state.recall("sort", "share")
+    kept = state.get("sort", "share")
     by = st.selectbox(
         "Sort by", sorts, format_func=SORTS.__getitem__, width=260,
-        **state.mirror("sort", kept if kept in sorts else "share"),
+        **state.bind_widget("sort", kept if kept in sorts else "share"),
     )  # fmt: skip
-    table = ranking(opened, by)
+    table = ranking(summary, by)
     order = table["id"].tolist()
-    key = f"ranking.{opened.run}.{by}.{state.recall('picked', 0)}"
+    key = f"ranking.{summary.run}.{by}.{state.get('picked', 0)}"
 
     def picked() -> None:
         rows = state.widget_value(key)["selection"]["rows"]
         if rows:
             state.choose(phenotype=order[rows[0]])
 
-    shares = (state.say("share"), state.say("stability"))
+    shares = (state.label("share"), state.label("stability"))
     show_table(
-        hundreds(_named(table, opened), shares), alt="Phenotypes, ranked",
+        hundreds(_named(table, summary), shares), alt="Phenotypes, ranked",
         key=key, on_select=picked, selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
         column_config={"Name": st.column_config.TextColumn(width=300), **percents(shares, 1)},
     )  # fmt: skip
-    download_csv(_named(table, opened), f"phenotypes_{opened.run[:8]}", "Download this table")
+    download_csv(_named(table, summary), f"phenotypes_{summary.run[:8]}", "Download this table")
     return order
 
 
-def ranking(opened: OpenFit, by: str) -> pd.DataFrame:
+def ranking(summary: FitSummary, by: str) -> pd.DataFrame:
     """One row per phenotype, sorted; columns id, name, share, rows, link, stability, review."""
-    judged = phenotype_tables.review_states(opened.reviews)
+    judged = phenotype_tables.review_states(summary.reviews)
     table = pd.DataFrame([
         {
             "id": name,
-            "name": opened.names[name],
+            "name": summary.names[name],
             "share": each.share,
             "carriers": len(each.rows),
-            "weight": opened.links[name].weight if name in opened.links else 0.0,
-            "link": link_words(opened, name),
-            "stability": opened.stability.get(name, float("nan")),
+            "weight": summary.links[name].weight if name in summary.links else 0.0,
+            "link": link_words(summary, name),
+            "stability": summary.stability.get(name, float("nan")),
             "review": judged.get(name, "not yet"),
         }
-        for name, each in opened.phenotypes.items()
+        for name, each in summary.phenotypes.items()
     ])  # fmt: skip
     column = {"rows": "carriers", "link": "weight"}.get(by, by)
     table = table.sort_values(column, ascending=by == "id", kind="stable", ignore_index=True)
-    table["rows"] = [hidden(count, opened.limit, opened.card.shape[0])
+    table["rows"] = [hidden(count, summary.limit, summary.card.shape[0])
                      for count in table["carriers"]]  # fmt: skip
     return table
 
 
-def _named(table: pd.DataFrame, opened: OpenFit) -> pd.DataFrame:
+def _named(table: pd.DataFrame, summary: FitSummary) -> pd.DataFrame:
     """The table under the words of the day, without columns that have nothing in them."""
-    columns = {"id": "Id", "name": "Name", "share": state.say("share"),
-               "rows": f"{capital(plural(opened.row_noun))} carrying it",
-               "link": state.say("link"), "stability": state.say("stability"),
+    columns = {"id": "Id", "name": "Name", "share": state.label("share"),
+               "rows": f"{capital(plural(summary.row_noun))} carrying it",
+               "link": state.label("link"), "stability": state.label("stability"),
                "review": "Makes sense?"}  # fmt: skip
-    if not opened.links:
+    if not summary.links:
         del columns["link"]
-    if not opened.stability:
+    if not summary.stability:
         del columns["stability"]
     return table[list(columns)].rename(columns=columns)
 
 
-def _show_detail(opened: OpenFit, chosen: str) -> None:
-    st.header(plain(opened.title(chosen), 120), anchor=False)
-    phenotype = opened.phenotypes[chosen]
-    carriers = hidden(len(phenotype.rows), opened.limit, opened.card.shape[0])
-    whole = plain(count_of(opened.card.shape[0], opened.row_noun), 60)
+def _show_detail(summary: FitSummary, chosen: str) -> None:
+    st.header(plain(summary.title(chosen), 120), anchor=False)
+    phenotype = summary.phenotypes[chosen]
+    carriers = hidden(len(phenotype.rows), summary.limit, summary.card.shape[0])
+    whole = plain(count_of(summary.card.shape[0], summary.row_noun), 60)
     facts = [f"{phenotype.share:.1%} of the data", f"carried by {carriers} of {whole}"]
-    if chosen in opened.links:
-        facts.append(f"{state.say('link').lower()}: {plain(link_words(opened, chosen), 80)}")
-    if chosen in opened.stability:
-        facts.append(f"found again in {opened.stability[chosen]:.0%} of repeated runs")
+    if chosen in summary.links:
+        facts.append(f"{state.label('link').lower()}: {plain(link_words(summary, chosen), 80)}")
+    if chosen in summary.stability:
+        facts.append(f"found again in {summary.stability[chosen]:.0%} of repeated runs")
     st.markdown("; ".join(facts) + ".")
     weight = st.slider(
-        state.say("relevance"), 0.0, 1.0, step=0.05, help=state.say("relevance_help"), width=420,
-        **state.mirror("relevance", float(state.recall("relevance", 1.0))),
+        state.label("relevance"), 0.0, 1.0, step=0.05, help=state.label("relevance_help"), width=420,
+        **state.bind_widget("relevance", float(state.get("relevance", 1.0))),
     )  # fmt: skip
-    show_profiles(opened, chosen, weight, "phenotypes")
-    _show_similar(opened, chosen)
+    show_profiles(summary, chosen, weight, "phenotypes")
+    _show_similar(summary, chosen)
 
 
-def _show_similar(opened: OpenFit, chosen: str) -> None:
-    component = opened.phenotypes[chosen].component
-    near = [(name, cosine) for name, cosine in phenotype_tables.most_similar(opened.fit, component)
-            if name in opened.phenotypes]  # fmt: skip
+def _show_similar(summary: FitSummary, chosen: str) -> None:
+    component = summary.phenotypes[chosen].component
+    near = [(name, cosine) for name, cosine in phenotype_tables.most_similar(summary.fit, component)
+            if name in summary.phenotypes]  # fmt: skip
     if near:
-        listed = "; ".join(f"{plain(opened.title(name), 70)} ({cosine:.2f})"
+        listed = "; ".join(f"{plain(summary.title(name), 70)} ({cosine:.2f})"
                            for name, cosine in near)  # fmt: skip
         st.markdown(f"Most similar: {listed}. (1 = same features, 0 = none in common.)")

@@ -21,7 +21,7 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from swiftcore.evaluation.experiments.schema import checked
+from swiftcore.evaluation.experiments.schema import validate
 
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
@@ -60,7 +60,7 @@ def _show_links(card: DatasetCard) -> None:
         nothing_yet("There are no phenotypes of these data yet.", "runs")
         return
     links = cache.fit(run).links
-    if links is None or checked(links).tables["links"].empty:
+    if links is None or validate(links).tables["links"].empty:
         notes = links.about.get("notes", ()) if links is not None else ()
         st.info(plain(" ".join(notes)) or "This result holds no links to the outcome.")
         return
@@ -74,7 +74,7 @@ def _show_links(card: DatasetCard) -> None:
     names = experiments.phenotype_names()
     shown = _link_table(table, names)
     show_figure(
-        charts.link_bars(table, names, state.say("link")),
+        charts.link_bars(table, names, state.label("link")),
         f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
         f"{result_sentences.links(table)}",
         shown, "links_to_outcome",
@@ -83,11 +83,11 @@ def _show_links(card: DatasetCard) -> None:
 
 def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
-    words = [state.say("towards" if weight > 0 else "away" if weight < 0 else "no_link")
+    words = [state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
              for weight in order["weight"]]  # fmt: skip
     return pd.DataFrame({
         "Phenotype": order["phenotype"], "Name": [names.get(one, "") for one in order["phenotype"]],
-        "Direction": words, state.say("link"): order["weight"].round(4),
+        "Direction": words, state.label("link"): order["weight"].round(4),
         "Lowest fold": order["low"].round(4), "Highest fold": order["high"].round(4),
         "Folds with this direction": order["same_sign"].map("{:.0%}".format),
         "Folds that use it": order["chosen"].map("{:.0%}".format),
@@ -134,7 +134,7 @@ def _choose_rank(summary: pd.DataFrame) -> int:
         return ranks[0] if ranks else 0
     best = summary[summary["method"] == "swift"].sort_values("mean")["rank"]
     start = ranks.index(int(best.iloc[-1])) if len(best) else 0
-    return int(st.selectbox(state.say("rank"), ranks, index=start, key="evaluation.rank"))
+    return int(st.selectbox(state.label("rank"), ranks, index=start, key="evaluation.rank"))
 
 
 def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import OpenFit, link_words, open_fit, settle_phenotype
+from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
 from dashboard.store.reviews import Review, agreement_of
 from dashboard.text.display import clipped
 from dashboard.text.wording import count_of
@@ -36,22 +36,22 @@ BLANK: dict[str, Any] = {
 def show() -> None:
     """Draw the page."""
     st.title("Review", anchor=False)
-    opened = open_fit()
-    if opened is None or not opened.phenotypes:
+    summary = fit_summary()
+    if summary is None or not summary.phenotypes:
         nothing_yet("There are no phenotypes to judge yet: no run of this data set has finished.",
                     "runs")  # fmt: skip
         return
-    if not settle_phenotype(opened):
+    if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     _ask_for_name()
-    _show_progress(opened)
-    chosen = choose_phenotype(opened, list(opened.phenotypes), "review")
-    st.header(plain(opened.title(chosen), 120), anchor=False)
-    show_profiles(opened, chosen, 1.0, "review")
-    _show_form(opened, chosen)
-    _show_link(opened, chosen)
-    _show_all(opened)
-    show_workbook(opened)
+    _show_progress(summary)
+    chosen = choose_phenotype(summary, list(summary.phenotypes), "review")
+    st.header(plain(summary.title(chosen), 120), anchor=False)
+    show_profiles(summary, chosen, 1.0, "review")
+    _show_form(summary, chosen)
+    _show_link(summary, chosen)
+    _show_all(summary)
+    show_workbook(summary)
 
 
 def _ask_for_name() -> None:
@@ -59,59 +59,59 @@ def _ask_for_name() -> None:
     if not state.reviewer():
         st.text_input(
             "Your name (saved with each judgement)", max_chars=60, width=420,
-            **state.mirror("reviewer.page", "", lambda new: state.keep("reviewer", new)),
+            **state.bind_widget("reviewer.page", "", lambda new: state.set("reviewer", new)),
         )  # fmt: skip
 
 
-def _mine(opened: OpenFit) -> dict[str, Review]:
+def _mine(summary: FitSummary) -> dict[str, Review]:
     me = state.reviewer()
-    return {review.phenotype: review for review in opened.reviews if me and review.reviewer == me}
+    return {review.phenotype: review for review in summary.reviews if me and review.reviewer == me}
 
 
-def _show_progress(opened: OpenFit) -> None:
-    judged, every = len(_mine(opened)), len(opened.phenotypes)
+def _show_progress(summary: FitSummary) -> None:
+    judged, every = len(_mine(summary)), len(summary.phenotypes)
     st.progress(judged / every, text=f"{judged} of {every} judged by you")
-    trouble, saved = state.recall("trouble", ""), state.recall("saved", 0.0)
+    trouble, saved = state.get("trouble", ""), state.get("saved", 0.0)
     if trouble:
         st.error(plain(trouble, 300))
-    if told := state.recall("told", ""):
-        st.success(told)
-        state.forget("told")
-    if not trouble and _drafts(opened):
-        st.caption(f"Not saved yet: {', '.join(_drafts(opened))}.")
+    if saved := state.get("saved", ""):
+        st.success(saved)
+        state.forget("saved")
+    if not trouble and _drafts(summary):
+        st.caption(f"Not saved yet: {', '.join(_drafts(summary))}.")
     elif not trouble and saved:
         st.success(f"All saved {time.strftime('%H:%M', time.localtime(saved))}")
 
 
-def _draft_name(opened: OpenFit, identifier: str) -> str:
-    return f"draft.{opened.run}.{identifier}"
+def _draft_name(summary: FitSummary, identifier: str) -> str:
+    return f"draft.{summary.run}.{identifier}"
 
 
-def _stored(opened: OpenFit, identifier: str) -> dict[str, Any]:
+def _stored(summary: FitSummary, identifier: str) -> dict[str, Any]:
     """What I saved of a phenotype, or a blank form."""
-    saved = _mine(opened).get(identifier)
+    saved = _mine(summary).get(identifier)
     return BLANK if saved is None else {name: getattr(saved, name) for name in BLANK}
 
 
-def _filled(opened: OpenFit, identifier: str) -> dict[str, Any]:
+def _filled(summary: FitSummary, identifier: str) -> dict[str, Any]:
     """What stands in the form, saved or not."""
-    return _stored(opened, identifier) | state.recall(_draft_name(opened, identifier), {})
+    return _stored(summary, identifier) | state.get(_draft_name(summary, identifier), {})
 
 
-def _drafts(opened: OpenFit) -> list[str]:
-    return [each for each in opened.phenotypes if _filled(opened, each) != _stored(opened, each)]
+def _drafts(summary: FitSummary) -> list[str]:
+    return [each for each in summary.phenotypes if _filled(summary, each) != _stored(summary, each)]
 
 
-def _show_form(opened: OpenFit, chosen: str) -> None:
+def _show_form(summary: FitSummary, chosen: str) -> None:
     """Plain widgets, not a form: what is typed is kept on leaving the field, also unsaved."""
-    filled = _filled(opened, chosen)
+    filled = _filled(summary, chosen)
 
     def field(name: str) -> dict[str, Any]:
         def typed(value: Any) -> None:
-            draft = state.recall(_draft_name(opened, chosen), {})
-            state.keep(_draft_name(opened, chosen), {**draft, name: value})
+            draft = state.get(_draft_name(summary, chosen), {})
+            state.set(_draft_name(summary, chosen), {**draft, name: value})
 
-        return state.mirror(f"{_draft_name(opened, chosen)}.{name}", filled[name], typed)
+        return state.bind_widget(f"{_draft_name(summary, chosen)}.{name}", filled[name], typed)
 
     with st.container(border=True):
         st.text_input("Clinical name", max_chars=120, placeholder="what you would call it",
@@ -121,16 +121,16 @@ def _show_form(opened: OpenFit, chosen: str) -> None:
         st.selectbox("Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__,
                      **field("problem"))  # fmt: skip
         if filled["problem"] == "duplicate":
-            others = ["", *(each for each in opened.phenotypes if each != chosen)]
+            others = ["", *(each for each in summary.phenotypes if each != chosen)]
             st.selectbox("Duplicate of", others, **field("duplicate_of"),
-                         format_func=lambda each: clipped(opened.title(each), 80) if each
+                         format_func=lambda each: clipped(summary.title(each), 80) if each
                          else "Choose one")  # fmt: skip
         st.select_slider("How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5],
                          **field("confidence"))  # fmt: skip
         st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
         missing = _missing(filled)
         st.button("Save and next", type="primary", key="save", shortcut="Ctrl+Enter",
-                  disabled=bool(missing), on_click=_save, args=(opened, chosen))  # fmt: skip
+                  disabled=bool(missing), on_click=_save, args=(summary, chosen))  # fmt: skip
         if missing:
             st.caption(f"Before saving, {missing}.")
 
@@ -146,48 +146,48 @@ def _missing(filled: dict[str, Any]) -> str:
     return ""
 
 
-def _save(opened: OpenFit, chosen: str) -> None:
+def _save(summary: FitSummary, chosen: str) -> None:
     """Store the judgement; the store alone decides whether it is saved."""
-    values = _filled(opened, chosen)
+    values = _filled(summary, chosen)
     if values["problem"] != "duplicate":
         values["duplicate_of"] = ""
     if _missing(values):
         return
-    component = opened.phenotypes[chosen].component
-    review = Review(run=opened.run, phenotype=chosen, reviewer=state.reviewer(),
-                    phenotype_digest=opened.fit.phenotype_digest(component), **values)  # fmt: skip
+    component = summary.phenotypes[chosen].component
+    review = Review(run=summary.run, phenotype=chosen, reviewer=state.reviewer(),
+                    phenotype_digest=summary.fit.phenotype_digest(component), **values)  # fmt: skip
     try:
         kept = cache.reviews().save(review)
     except (SwiftError, OSError) as error:
-        state.keep("trouble", f"This judgement could not be saved: {str(error).rstrip('.')}.")
+        state.set("trouble", f"This judgement could not be saved: {str(error).rstrip('.')}.")
         return
-    state.keep("trouble", "")
-    state.keep("saved", kept.saved_at)
-    state.forget(_draft_name(opened, chosen))
-    state.choose(phenotype=_next(opened, chosen))
+    state.set("trouble", "")
+    state.set("saved", kept.saved_at)
+    state.forget(_draft_name(summary, chosen))
+    state.choose(phenotype=_next(summary, chosen))
 
 
-def _next(opened: OpenFit, chosen: str) -> str:
+def _next(summary: FitSummary, chosen: str) -> str:
     """The next one not judged by me, going round; else simply the next."""
-    order = list(opened.phenotypes)
+    order = list(summary.phenotypes)
     place = order.index(chosen)
     after = [*order[place + 1 :], *order[:place]]
-    judged = {*_mine(opened), chosen}
+    judged = {*_mine(summary), chosen}
     return next((each for each in after if each not in judged), after[0] if after else chosen)
 
 
-def _show_link(opened: OpenFit, chosen: str) -> None:
-    if not opened.links:
+def _show_link(summary: FitSummary, chosen: str) -> None:
+    if not summary.links:
         return
-    if chosen in _mine(opened):
-        st.markdown(f"{state.say('link')}: {plain(link_words(opened, chosen), 80)}.")
+    if chosen in _mine(summary):
+        st.markdown(f"{state.label('link')}: {plain(link_words(summary, chosen), 80)}.")
     else:
         st.caption("The link to the outcome is shown once you have judged this phenotype.")
 
 
-def _show_all(opened: OpenFit) -> None:
+def _show_all(summary: FitSummary) -> None:
     """What everybody said, and how far they agree."""
-    if not opened.reviews:
+    if not summary.reviews:
         st.caption("Nobody has judged this result yet.")
         return
     table = pd.DataFrame([
@@ -196,18 +196,18 @@ def _show_all(opened: OpenFit) -> None:
          "problem": " ".join(filter(None, [review.problem, review.duplicate_of])),
          "sure": review.confidence, "comment": review.comment,
          "saved": time.strftime("%d %b %H:%M", time.localtime(review.saved_at))}
-        for review in sorted(opened.reviews, key=lambda one: (one.phenotype, one.reviewer))
+        for review in sorted(summary.reviews, key=lambda one: (one.phenotype, one.reviewer))
     ])  # fmt: skip
     st.header("All judgements", anchor=False)
-    people = len({review.reviewer for review in opened.reviews})
-    st.markdown(f"{count_of(len(opened.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
-                f"{_agreement(opened)}")  # fmt: skip
+    people = len({review.reviewer for review in summary.reviews})
+    st.markdown(f"{count_of(len(summary.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
+                f"{_agreement(summary)}")  # fmt: skip
     show_table(table, alt="All judgements of this result")
-    download_csv(table, f"judgements_{opened.run[:8]}")
+    download_csv(table, f"judgements_{summary.run[:8]}")
 
 
-def _agreement(opened: OpenFit) -> str:
-    found = agreement_of(opened.reviews)
+def _agreement(summary: FitSummary) -> str:
+    found = agreement_of(summary.reviews)
     if found.share is None:
         return ""
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"

@@ -16,7 +16,7 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from swiftcore.evaluation.experiments.schema import checked
+from swiftcore.evaluation.experiments.schema import validate
 
 NO_OUTCOME = (
     "These data have no outcome, so there is no score to follow. The other tabs show whether "
@@ -62,7 +62,7 @@ def _noise(card: DatasetCard) -> None:
     st.markdown(f"**{plain(answer)}**")
     means = charts.noise_means(scores)
     table = means.assign(method=means["method"].map(result_sentences.title)).round(4)
-    show_figure(charts.noise_lines(scores, capital(metric), state.say("noise")),
+    show_figure(charts.noise_lines(scores, capital(metric), state.label("noise")),
                 f"Lines: {metric} against the share of false entries. {answer}",
                 table.rename(columns=capital), "noise")  # fmt: skip
     experiments.show_about(found)
@@ -80,7 +80,7 @@ def _survival(_: DatasetCard) -> None:
     _say_whose(found)
     means = charts.survival_means(survival)
     table = means.rename(columns=lambda level: f"{level:.0%}").round(3).reset_index()
-    show_figure(charts.survival_heatmap(survival, found.names, state.say("noise")),
+    show_figure(charts.survival_heatmap(survival, found.names, state.label("noise")),
                 f"Heatmap: how well each phenotype is found at each noise level. {answer}",
                 table.rename(columns=capital), "survival")  # fmt: skip
     experiments.show_about(found)
@@ -126,7 +126,7 @@ def _ranks(card: DatasetCard) -> None:
         page = state.page("runs")
         if page is not None:
             st.page_link(page, label="Try several numbers of phenotypes on the page Runs")
-    show_figure(charts.rank_line(table, capital(metric), state.say("rank")),
+    show_figure(charts.rank_line(table, capital(metric), state.label("rank")),
                 f"Line: {metric} against the number of phenotypes. {answer}",
                 table.round(4).rename(columns=capital), "ranks")  # fmt: skip
 
@@ -136,7 +136,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
     found = cache.latest_experiment(state.current_dataset(), kind)
     if found is None:
         return None
-    scores = checked(found).tables["scores"]
+    scores = validate(found).tables["scores"]
     key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
     table = mine.agg(mean="mean", sd="std", n="count").reset_index()
@@ -144,7 +144,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
 
 
 def _ablation(card: DatasetCard) -> None:
-    st.markdown("What it adds that SWIFT knows which features are alike: the same fit with the "
+    st.markdown("What it adds that SWIFT knows which features are similar: the same fit with the "
                 "similarity seen in the data, with none, and with a random one.")  # fmt: skip
     if not card.classes:
         st.info(NO_OUTCOME)
@@ -156,7 +156,7 @@ def _ablation(card: DatasetCard) -> None:
     ranks = sorted(int(rank) for rank in scores["rank"].unique())
     full = [rank for rank in ranks if scores[scores["rank"] == rank]["recipe"].nunique() > 1]
     if len(full) > 1:
-        rank = st.selectbox(state.say("rank"), full, key="ablation.rank")
+        rank = st.selectbox(state.label("rank"), full, key="ablation.rank")
     else:
         rank = (full or ranks)[0]
     scores = scores[scores["rank"] == rank]

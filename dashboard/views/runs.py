@@ -1,4 +1,4 @@
-"""Runs: compute, watch, stop, compare, delete, hand on."""
+"""Runs: compute, watch, stop, compare, delete, share."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ KINDS = {
     "projection": "New rows",
 }
 PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
-LARGEST_BUNDLE = 200  # MB
+MAX_BUNDLE = 200  # MB
 
 
 def show() -> None:
-    """What is computed now, then the ways to start, look back, compare and hand on."""
+    """What is computed now, then the ways to start, look back, compare and share."""
     st.title("Runs")
     guarded(_say_started)
     guarded(_show_active)
@@ -67,7 +67,7 @@ def _new_experiment() -> None:
 
 def _say_started() -> None:
     """What became of the run that was started last in this session."""
-    run_id = state.recall("started")
+    run_id = state.get("started")
     if not run_id:
         return
     ids = {card.id: card for card in cache.store().runs()}
@@ -95,7 +95,7 @@ def _show_active() -> None:
 
 def _stop(run: str) -> None:
     guarded(lambda: jobs.cancel(cache.store(), run))
-    state.keep("started", run)  # so that the page says how it ended
+    state.set("started", run)  # so that the page says how it ended
 
 
 def _what(run: RunCard) -> str:
@@ -116,7 +116,7 @@ def _objective(run: RunCard) -> None:
     if len(history) < 2:
         return
     table = pd.DataFrame({"iteration": range(len(history)), "objective": history})
-    axis = state.say("objective")
+    axis = state.label("objective")
     st.plotly_chart(charts.objective_lines({"": table}, axis), theme=None,
                     config={"displayModeBar": False}, key=f"live.{run.id}",
                     alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
@@ -159,7 +159,7 @@ def _number(value: float) -> str:
 
 
 def _one_run(run: RunCard) -> None:
-    """Open, hand on, or delete one run; its settings and its objective."""
+    """Open, share, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
         _look_button(run, "history")
         with_data = st.checkbox("Put the data set into the bundle too (patient rows!)",
@@ -170,8 +170,8 @@ def _one_run(run: RunCard) -> None:
         )  # fmt: skip
         if run.kind == "fit":
             fit = cache.fit(run.id)
-            st.caption(f"{fit.outcome} {state.say('objective')}: {_number(fit.objective)}.")
-            show_figure(charts.objective_lines({"": fit.history}, state.say("objective")),
+            st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
+            show_figure(charts.objective_lines({"": fit.history}, state.label("objective")),
                         f"Line: the objective falls to {fit.objective:.4g}.",
                         fit.history, "objective")  # fmt: skip
     elif not run.state.active:
@@ -246,7 +246,7 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     histories = {f"One: {clipped(one.title, 40)}": here.history,
                  f"Other: {clipped(other.title, 40)}": there.history}  # fmt: skip
     both = pd.concat([history.assign(run=name) for name, history in histories.items()])
-    show_figure(charts.objective_lines(histories, state.say("objective")),
+    show_figure(charts.objective_lines(histories, state.label("objective")),
                 "Two lines: the objective of both runs against iterations.",
                 both, "compared_objectives")  # fmt: skip
     if phenotype_tables.same_features(here.modes, there.modes):
@@ -260,8 +260,8 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
 def _import() -> None:
     st.markdown("Take in a run that was exported elsewhere. Its data set must be here already, or "
                 "in the bundle.")  # fmt: skip
-    file = st.file_uploader("Run bundle", type=["zip"], max_upload_size=LARGEST_BUNDLE,
-                            key=f"import.{state.recall('imports', 0)}")  # fmt: skip
+    file = st.file_uploader("Run bundle", type=["zip"], max_upload_size=MAX_BUNDLE,
+                            key=f"import.{state.get('imports', 0)}")  # fmt: skip
     if file is None or not st.button("Import", type="primary", key="import"):
         return
     try:
@@ -269,6 +269,6 @@ def _import() -> None:
     except SwiftError as error:
         show_problems(error)
         return
-    state.keep("imports", state.recall("imports", 0) + 1)
-    state.keep("started", run)
+    state.set("imports", state.get("imports", 0) + 1)
+    state.set("started", run)
     st.rerun()

@@ -52,7 +52,7 @@ def add_data() -> None:
         show_problems(InvalidData(guess.problems))
         return
     show_kind(guess)
-    above = st.container()  # problems stand above the choices that may mend them
+    above = st.container()  # problems stand above the choices that may fix them
     try:
         options = choose_options(guess, name or guess.kind.replace("-", " "))
     except SwiftError as error:
@@ -84,10 +84,10 @@ def _ask_for_files() -> tuple[Path, str] | None:
     if root and place == places[1]:
         return _ask_on_server(root)
     files = st.file_uploader("Files", accept_multiple_files=True,
-                             key=f"files.{state.recall('uploads', 0)}")  # fmt: skip
+                             key=f"files.{state.get('uploads', 0)}")  # fmt: skip
     if not files:
         return None
-    kept = uploads.keep([(file.name, file.getbuffer()) for file in files], _root())
+    kept = uploads.save([(file.name, file.getbuffer()) for file in files], _root())
     return kept, _stem(files[0].name) if len(files) == 1 else ""
 
 
@@ -143,7 +143,7 @@ def show_inspection(inspection: Inspection) -> None:
     if inspection.summary is not None:
         st.markdown("**What would be built**")
         known = {*inspection.notes, *(f"{one}." for one in inspection.left_out)}
-        telling = [str(one) for one in inspection.summary.telling]
+        telling = [str(one) for one in inspection.summary.leaky]
         for sentence in inspection.summary.sentences():
             if sentence not in known and sentence not in telling:
                 st.markdown(f"- {plain(sentence, 500)}")
@@ -177,7 +177,7 @@ def _build(path: Path, options: BuildOptions, synthetic: bool) -> None:
     if path.is_relative_to(_root()):
         uploads.forget(path, _root())
         _inspect.clear()
-    state.keep("uploads", state.recall("uploads", 0) + 1)  # an empty uploader next time
-    state.keep("built", identifier)
+    state.set("uploads", state.get("uploads", 0) + 1)  # an empty uploader next time
+    state.set("built", identifier)
     state.choose(dataset=identifier)
     st.rerun()

@@ -106,7 +106,7 @@ def _own_groups() -> str:
     if file is None:
         st.warning("Without this table the codes stay as they are.")
         return ""
-    return str(uploads.keep([(file.name, file.getbuffer())], cache.store().root / "uploads"))
+    return str(uploads.save([(file.name, file.getbuffer())], cache.store().root / "uploads"))
 
 
 def _outcome(inspection: Inspection) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _more(kind: str) -> dict[str, Any]:
             )
             chosen["top"] = int(
                 st.number_input(
-                    "At most so many features of each kind (0: all)", 0, 20_000, 0, key="option.top"
+                    "Features of each kind, at most (0: all)", 0, 20_000, 0, key="option.top"
                 )
             )
             chosen["drop_codes"] = _listed(
@@ -173,9 +173,9 @@ def _more(kind: str) -> dict[str, Any]:
                 )
             )
             chosen["duplicates"] = _choice("duplicates", "When the same entry comes twice")
-            chosen["merge_look_alikes"] = st.checkbox(
+            chosen["merge_similar_names"] = st.checkbox(
                 "Take names that only look different (case, spaces) for one",
-                key="option.merge_look_alikes",
+                key="option.merge_similar_names",
             )
     with right:
         chosen["encoding"] = st.text_input(
@@ -196,7 +196,7 @@ def _more(kind: str) -> dict[str, Any]:
             )
             chosen["lookback_days"] = float(
                 st.number_input(
-                    "Only so many days before the outcome (0: all)",
+                    "Days before the outcome, at most (0: all)",
                     0,
                     36_500,
                     0,

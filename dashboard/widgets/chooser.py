@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard.session import state
-from dashboard.session.fit_summary import OpenFit
+from dashboard.session.fit_summary import FitSummary
 from dashboard.text.display import clipped
 
 
-def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:
+def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> str:
     """A list with Previous and Next beside it; the chosen identifier.
 
     Parameters
@@ -26,8 +26,8 @@ def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Phenotype", order, width=560,
-            format_func=lambda each: clipped(opened.title(each), 80),
-            **state.mirror(f"phenotype.{place}", now, _pick),
+            format_func=lambda each: clipped(summary.title(each), 80),
+            **state.bind_widget(f"phenotype.{place}", now, _pick),
         )  # fmt: skip
         st.button("Previous", key=f"previous.{place}", disabled=position == 0, shortcut="Alt+Left",
                   on_click=_pick, args=(order[max(position - 1, 0)],))  # fmt: skip
@@ -39,5 +39,5 @@ def choose_phenotype(opened: OpenFit, order: Sequence[str], place: str) -> str:
 
 def _pick(identifier: str) -> None:
     """Tables that show the choice are drawn anew, so that they mark the new row."""
-    state.keep("picked", state.recall("picked", 0) + 1)
+    state.set("picked", state.get("picked", 0) + 1)
     state.choose(phenotype=identifier)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.fit_view import phenotype_tables
 from dashboard.session import cache, selection, state
-from dashboard.session.fit_summary import OpenFit
+from dashboard.session.fit_summary import FitSummary
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
@@ -21,7 +21,7 @@ GLANCE_FEATURES = 30
 TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 
-def show_comparisons(opened: OpenFit) -> None:
+def show_comparisons(summary: FitSummary) -> None:
     """Four tabs; only the open one is computed."""
     st.header("All phenotypes", anchor=False)
     draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
@@ -29,26 +29,26 @@ def show_comparisons(opened: OpenFit) -> None:
     for tab, show in zip(tabs, draw, strict=True):
         if tab.open:
             with tab:
-                show(opened)
+                show(summary)
 
 
-def _show_glance(opened: OpenFit) -> None:
+def _show_glance(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import glance  # plotly: only once the table is drawn
 
-    names = list(opened.phenotypes)
-    components = [each.component for each in opened.phenotypes.values()]
-    for axis, mode in enumerate(next(iter(opened.phenotypes.values())).items, start=1):
-        factor = opened.fit.factors[axis][:, components]
+    names = list(summary.phenotypes)
+    components = [each.component for each in summary.phenotypes.values()]
+    for axis, mode in enumerate(next(iter(summary.phenotypes.values())).items, start=1):
+        factor = summary.fit.factors[axis][:, components]
         weights = factor / np.maximum(factor.sum(axis=0), 1e-300)
-        common = phenotype_tables.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        common = phenotype_tables.row_counts(cache.presence(summary.card.id, axis)) >= summary.limit
         strongest = np.where(common, weights.max(axis=1), -1.0)
         rows = np.argsort(-strongest, kind="stable")[:GLANCE_FEATURES]
         rows = rows[strongest[rows] > 0]
         rows = rows[np.lexsort((-weights[rows].max(axis=1), weights[rows].argmax(axis=1)))]
-        labels = [opened.fit.modes[axis].labels[row] for row in rows]
+        labels = [summary.fit.modes[axis].labels[row] for row in rows]
         st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
         show_figure(
-            glance(weights[rows], labels, names, state.say("weight")),
+            glance(weights[rows], labels, names, state.label("weight")),
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
@@ -58,68 +58,68 @@ def _show_glance(opened: OpenFit) -> None:
             st.caption(f"The {len(rows)} strongest are shown, {left_out} are left out.")
 
 
-def _show_overlap(opened: OpenFit) -> None:
+def _show_overlap(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import overlap  # plotly: only once the table is drawn
 
-    components = [each.component for each in opened.phenotypes.values()]
-    names = list(opened.phenotypes)
-    cosines = phenotype_tables.similarity(opened.fit.factors[1:], opened.fit.factors[1:])
+    components = [each.component for each in summary.phenotypes.values()]
+    names = list(summary.phenotypes)
+    cosines = phenotype_tables.similarity(summary.fit.factors[1:], summary.fit.factors[1:])
     cosines = cosines[np.ix_(components, components)]
     order = phenotype_tables.clustered(cosines)
     cosines, names = cosines[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
-        overlap(cosines, names, state.say("similarity")),
-        "Heatmap: how alike any two phenotypes are; alike ones stand side by side",
+        overlap(cosines, names, state.label("similarity")),
+        "Heatmap: how similar any two phenotypes are; similar ones stand side by side",
         pd.DataFrame(cosines, columns=names).assign(Id=names)[["Id", *names]],
         "overlap",
     )  # fmt: skip
     st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
 
 
-def _show_two(opened: OpenFit) -> None:
-    names = list(opened.phenotypes)
+def _show_two(summary: FitSummary) -> None:
+    names = list(summary.phenotypes)
     if len(names) < 2:
         st.info("There is only one phenotype.")
         return
     now = state.current_phenotype()
-    kept = state.recall("other", "")
-    near = phenotype_tables.most_similar(opened.fit, opened.phenotypes[now].component, 1)
+    kept = state.get("other", "")
+    near = phenotype_tables.most_similar(summary.fit, summary.phenotypes[now].component, 1)
     others = [name for name in names if name != now]
     other = st.selectbox(
-        f"Compare {now} with", others, format_func=lambda each: clipped(opened.title(each), 80),
-        **state.mirror("other", kept if kept in others else near[0][0]),
+        f"Compare {now} with", others, format_func=lambda each: clipped(summary.title(each), 80),
+        **state.bind_widget("other", kept if kept in others else near[0][0]),
     )  # fmt: skip
-    components = [opened.phenotypes[name].component for name in (now, other)]
-    _show_pair(opened, (opened.fit, opened.fit), components, (now, other), "two")
+    components = [summary.phenotypes[name].component for name in (now, other)]
+    _show_pair(summary, (summary.fit, summary.fit), components, (now, other), "two")
 
 
-def _show_two_runs(opened: OpenFit) -> None:
+def _show_two_runs(summary: FitSummary) -> None:
     sound = [fit for fit in selection.finished_fits() if not fit.damaged]
-    fits = {fit.id: fit for fit in sound if fit.id != opened.run}
+    fits = {fit.id: fit for fit in sound if fit.id != summary.run}
     if not fits:
         st.info("There is no other finished run of this data set to compare with.")
         return
-    kept = state.recall("other_run", "")
+    kept = state.get("other_run", "")
     other = st.selectbox(
         "The other run", list(fits), format_func=lambda each: run_name(fits[each]),
-        **state.mirror("other_run", kept if kept in fits else next(iter(fits))),
+        **state.bind_widget("other_run", kept if kept in fits else next(iter(fits))),
     )  # fmt: skip
     there = cache.fit(other)
-    if not phenotype_tables.same_features(opened.fit.modes, there.modes):
+    if not phenotype_tables.same_features(summary.fit.modes, there.modes):
         st.info("These two runs know different features and cannot be compared.")
         return
-    table = phenotype_tables.match_runs(opened.fit, there)
-    _show_matches(opened, there, table, other)
+    table = phenotype_tables.match_runs(summary.fit, there)
+    _show_matches(summary, there, table, other)
 
 
-def _show_matches(opened: OpenFit, there: FittedRun, table: pd.DataFrame, other: str) -> None:
+def _show_matches(summary: FitSummary, there: FittedRun, table: pd.DataFrame, other: str) -> None:
     from dashboard.charts.phenotypes import matched  # plotly: only once the table is drawn
 
     pairs = table.dropna(subset="cosine")
     alone = table[table["cosine"].isna()]
     good = int((pairs["cosine"] >= 0.8).sum())
     st.markdown(f"{good} of {len(pairs)} pairs are nearly the same (0.8 or more).")
-    show_figure(matched(pairs, state.say("similarity")),
+    show_figure(matched(pairs, state.label("similarity")),
                 f"Bars: {good} of {len(pairs)} matched pairs have 0.8 or more", pairs,
                 f"matches_{other[:8]}")  # fmt: skip
     if len(alone):
@@ -129,13 +129,13 @@ def _show_matches(opened: OpenFit, there: FittedRun, table: pd.DataFrame, other:
     partner = dict(zip(pairs["here"], pairs["there"], strict=True)).get(state.current_phenotype())
     if partner:
         now = state.current_phenotype()
-        components = [opened.phenotypes[now].component, there.identifiers.index(partner)]
+        components = [summary.phenotypes[now].component, there.identifiers.index(partner)]
         names = (f"{now} here", f"{partner} there")
-        _show_pair(opened, (opened.fit, there), components, names, "runs")
+        _show_pair(summary, (summary.fit, there), components, names, "runs")
 
 
 def _show_pair(
-    opened: OpenFit,
+    summary: FitSummary,
     fits: tuple[FittedRun, FittedRun],
     components: list[int],
     names: tuple[str, str],
@@ -143,15 +143,15 @@ def _show_pair(
 ) -> None:
     from dashboard.charts.phenotypes import back_to_back  # plotly: only once the table is drawn
 
-    columns = st.columns(min(2, len(opened.fit.modes) - 1))
-    modes = next(iter(opened.phenotypes.values())).items
+    columns = st.columns(min(2, len(summary.fit.modes) - 1))
+    modes = next(iter(summary.phenotypes.values())).items
     for axis, mode in enumerate(modes, start=1):
-        common = phenotype_tables.row_counts(cache.presence(opened.card.id, axis)) >= opened.limit
+        common = phenotype_tables.row_counts(cache.presence(summary.card.id, axis)) >= summary.limit
         table = phenotype_tables.pair_table(fits, components, axis, common)
         with columns[(axis - 1) % len(columns)]:
             st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
             show_figure(
-                back_to_back(table, *names, state.say("weight")),
+                back_to_back(table, *names, state.label("weight")),
                 f"Bars back to back: the {plural(mode)} of {names[0]} and {names[1]}",
                 table.rename(columns={"left": names[0], "right": names[1]}),
                 f"pair_{place}_{axis}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import OpenFit
+from dashboard.session.fit_summary import FitSummary
 from dashboard.text.wording import count_of
 from dashboard.widgets.problems import show_problems
 from swiftcore.errors import SwiftError
@@ -18,85 +18,85 @@ if TYPE_CHECKING:
 SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def show_report(opened: OpenFit) -> None:
+def show_report(summary: FitSummary) -> None:
     """The report as a page, as tables and for programs; no single row is in any of them."""
     st.header("Report", anchor=False)
     st.markdown("Everything on this result without any single row: a page to read and print, "
                 "tables, and a file for programs.")  # fmt: skip
-    name = f"report_{opened.run[:8]}"
+    name = f"report_{summary.run[:8]}"
     with st.container(horizontal=True):
-        st.download_button("Report to print (HTML)", lambda: _html(opened), f"{name}.html",
+        st.download_button("Report to print (HTML)", lambda: _html(summary), f"{name}.html",
                            "text/html", key="report.html", on_click="ignore")  # fmt: skip
-        st.download_button("Tables (CSV in a zip)", lambda: _csv(opened), f"{name}.zip",
+        st.download_button("Tables (CSV in a zip)", lambda: _csv(summary), f"{name}.zip",
                            "application/zip", key="report.csv", on_click="ignore")  # fmt: skip
-        st.download_button("For programs (JSON)", lambda: _json(opened), f"{name}.json",
+        st.download_button("For programs (JSON)", lambda: _json(summary), f"{name}.json",
                            "application/json", key="report.json", on_click="ignore")  # fmt: skip
 
 
-def show_workbook(opened: OpenFit) -> None:
+def show_workbook(summary: FitSummary) -> None:
     """Judge in a spreadsheet and bring it back."""
     st.header("Judge in a spreadsheet", anchor=False)
     st.markdown("Download the workbook, fill in the yellow cells, and bring it back here.")
-    st.download_button("Download the workbook (XLSX)", lambda: _workbook(opened),
-                       f"judge_{opened.run[:8]}.xlsx", SHEET, key="workbook",
+    st.download_button("Download the workbook (XLSX)", lambda: _workbook(summary),
+                       f"judge_{summary.run[:8]}.xlsx", SHEET, key="workbook",
                        on_click="ignore")  # fmt: skip
     back = st.expander("Bring back a workbook", key="workbook.back", on_change="rerun")
     if back.open:
         with back:
-            _bring_back(opened)
+            _bring_back(summary)
 
 
-def _bring_back(opened: OpenFit) -> None:
+def _bring_back(summary: FitSummary) -> None:
     given = st.file_uploader("Filled-in workbook", type=["xlsx"], key="workbook.file")
     if given is None or not st.button("Save these judgements", key="workbook.save"):
         return
     try:
-        count = save_workbook(opened, given.getvalue())
+        count = save_workbook(summary, given.getvalue())
     except SwiftError as error:
         show_problems(error)
         return
-    state.keep("told", f"{count_of(count, 'judgement')} saved from the workbook.")
+    state.set("saved", f"{count_of(count, 'judgement')} saved from the workbook.")
     st.rerun()
 
 
-def save_workbook(opened: OpenFit, content: bytes) -> int:
+def save_workbook(summary: FitSummary, content: bytes) -> int:
     """Save every judgement of a workbook; the number of them. All or, if one is wrong, none."""
     from dashboard.report.workbook import read_workbook  # openpyxl: only when it is needed
 
-    digests = {name: opened.fit.phenotype_digest(each.component)
-               for name, each in opened.phenotypes.items()}  # fmt: skip
-    found = read_workbook(content, run=opened.run, digests=digests)
+    digests = {name: summary.fit.phenotype_digest(each.component)
+               for name, each in summary.phenotypes.items()}  # fmt: skip
+    found = read_workbook(content, run=summary.run, digests=digests)
     for review in found:
         cache.reviews().save(review)
     return len(found)
 
 
-def report_of(opened: OpenFit) -> Report:
+def report_of(summary: FitSummary) -> Report:
     """What the files say."""
     from dashboard.report.from_store import report_of_run  # plotly comes with it
 
-    return report_of_run(cache.store(), cache.reviews(), opened.run, opened.limit)
+    return report_of_run(cache.store(), cache.reviews(), summary.run, summary.limit)
 
 
-def _html(opened: OpenFit) -> str:
+def _html(summary: FitSummary) -> str:
     from dashboard.report.html_report import render_report  # jinja: only when it is needed
 
-    return render_report(report_of(opened))
+    return render_report(report_of(summary))
 
 
-def _csv(opened: OpenFit) -> bytes:
+def _csv(summary: FitSummary) -> bytes:
     from dashboard.report.tables import report_csv
 
-    return report_csv(report_of(opened))
+    return report_csv(report_of(summary))
 
 
-def _json(opened: OpenFit) -> str:
+def _json(summary: FitSummary) -> str:
     from dashboard.report.tables import report_json
 
-    return report_json(report_of(opened))
+    return report_json(report_of(summary))
 
 
-def _workbook(opened: OpenFit) -> bytes:
+def _workbook(summary: FitSummary) -> bytes:
     from dashboard.report.workbook import make_workbook  # openpyxl: only when it is needed
 
-    return make_workbook(report_of(opened))
+    return make_workbook(report_of(summary))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.jobs import jobs
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import open_fit
+from dashboard.session.fit_summary import fit_summary
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.text.wording import count_of
@@ -20,7 +20,7 @@ from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
-from swiftcore.evaluation.experiments.schema import checked
+from swiftcore.evaluation.experiments.schema import validate
 
 EVERY = 1.0
 MISSING = {
@@ -55,7 +55,7 @@ def newest(kind: str) -> Found | None:
     if run is None:
         offer(kind)
         return None
-    return Found(run, checked(cache.experiment(run.id)))
+    return Found(run, validate(cache.experiment(run.id)))
 
 
 def request_for(kind: str) -> Request:
@@ -146,5 +146,5 @@ def show_about(found: Found) -> None:
 
 def phenotype_names() -> dict[str, str]:
     """Phenotype id to name, of the fit that is looked at."""
-    opened = open_fit()
-    return opened.names if opened is not None else {}
+    summary = fit_summary()
+    return summary.names if summary is not None else {}

@@ -12,7 +12,7 @@ from dashboard.fit_view import row_tables
 from dashboard.jobs import jobs
 from dashboard.privacy import uploads
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import OpenFit
+from dashboard.session.fit_summary import FitSummary
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
@@ -27,37 +27,37 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 
 
-def show_new_rows(opened: OpenFit) -> None:
+def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
-    st.header(f"New {plain(plural(opened.row_noun), 40)}", anchor=False)
+    st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown("Upload rows of the same kind. Each is described by itself, by the phenotypes "
                 "of this result; nothing is learned from it.")  # fmt: skip
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
     if box.open:
         with box:
-            _upload(opened)
-    runs = [run for run in cache.store().runs(kind="projection") if run.request.run == opened.run]
+            _upload(summary)
+    runs = [run for run in cache.store().runs(kind="projection") if run.request.run == summary.run]
     if not runs:
         st.info("No new rows yet.")
         return
     listed = {run.id: run for run in runs}
-    kept = state.recall("projection", "")
+    kept = state.get("projection", "")
     chosen = st.selectbox(
         "Result", list(listed), format_func=lambda each: _name(listed[each]), width=420,
-        **state.mirror("projection", kept if kept in listed else runs[0].id),
+        **state.bind_widget("projection", kept if kept in listed else runs[0].id),
     )  # fmt: skip
     run = listed[chosen]
     if run.state is RunState.DONE:
-        _show_projection(opened, cache.store().projection(run.id))
+        _show_projection(summary, cache.store().projection(run.id))
     elif run.state.active:
         st.info("This is being computed; it appears here by itself.")
     else:
         st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
 
 
-def _upload(opened: OpenFit) -> None:
+def _upload(summary: FitSummary) -> None:
     given = st.file_uploader(
-        f"File with new {plain(plural(opened.row_noun), 40)}",
+        f"File with new {plain(plural(summary.row_noun), 40)}",
         help="Any file that the Data page reads: CSV, Parquet, zip, npz.", key="new_rows",
     )  # fmt: skip
     if given is None or not st.button("Describe these rows", type="primary", key="project"):
@@ -65,11 +65,11 @@ def _upload(opened: OpenFit) -> None:
     try:
         with st.spinner("Reading the file"):
             data = _read(given.name, given.getbuffer())
-        run = start_projection(opened, data)
+        run = start_projection(summary, data)
     except SwiftError as error:
         show_problems(error)
         return
-    state.keep("projection", run)
+    state.set("projection", run)
     st.rerun()
 
 
@@ -78,14 +78,14 @@ def _read(name: str, content: memoryview) -> Dataset:
         build_path,  # readers: only when there is something to read
     )
 
-    path = uploads.keep([(name, content)], cache.store().root / "uploads")
+    path = uploads.save([(name, content)], cache.store().root / "uploads")
     return replace(build_path(path), name=f"new: {clipped(name, 60)}")
 
 
-def start_projection(opened: OpenFit, data: Dataset) -> str:
+def start_projection(summary: FitSummary, data: Dataset) -> str:
     """Keep the rows and start the job; the run's id."""
-    dataset = cache.store().add_dataset(data, synthetic=opened.card.synthetic)
-    return jobs.start(cache.store(), Request("projection", dataset, {}, opened.run))
+    dataset = cache.store().add_dataset(data, synthetic=summary.card.synthetic)
+    return jobs.start(cache.store(), Request("projection", dataset, {}, summary.run))
 
 
 def _name(run: RunCard) -> str:
@@ -96,7 +96,7 @@ def _name(run: RunCard) -> str:
     return f"{clipped(data, 50)}: {run_name(run)}"
 
 
-def _show_projection(opened: OpenFit, projection: Projection) -> None:
+def _show_projection(summary: FitSummary, projection: Projection) -> None:
     unknown = sum(map(len, projection.unknown.values()))
     if unknown:
         some = ", ".join(plain(label, 30) for labels in projection.unknown.values()
@@ -113,8 +113,8 @@ def _show_projection(opened: OpenFit, projection: Projection) -> None:
                column_config=percents(projection.identifiers))  # fmt: skip
     if len(table) > 200:
         st.caption(f"The first 200 of {len(table):,} rows are shown; the file has all.")
-    download_csv(table, f"row_level_new_rows_{opened.run[:8]}", "Download row-level data (CSV)")
-    _show_one(opened, projection, shared)
+    download_csv(table, f"row_level_new_rows_{summary.run[:8]}", "Download row-level data (CSV)")
+    _show_one(summary, projection, shared)
 
 
 def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
@@ -123,18 +123,18 @@ def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
     return table.rename(columns={"row": projection.modes[0].name, "carries": "phenotypes carried"})
 
 
-def _show_one(opened: OpenFit, projection: Projection, shared: np.ndarray) -> None:
+def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:
     labels = projection.row_labels[:1000]
     row = st.selectbox(
         "Look at one", range(len(labels)), format_func=lambda each: visible(labels[each])[:80],
         width=420, key="new_row",
     )  # fmt: skip
-    show_row_phenotypes(opened, shared[row], "new_row")
+    show_row_phenotypes(summary, shared[row], "new_row")
     mine = projection.coordinates[:, 0] == row
     places = projection.coordinates[mine]
     parts = entry_shares(projection.memberships[row], projection.profiles, places[:, 1:])
-    names = list(next(iter(opened.phenotypes.values())).items)
+    names = list(next(iter(summary.phenotypes.values())).items)
     table = row_tables.entries_table(
         places, projection.values[mine], parts, projection.modes, names, projection.identifiers
     )
-    show_entries(opened, table, "row_level_new_entries")
+    show_entries(summary, table, "row_level_new_entries")

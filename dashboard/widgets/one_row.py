@@ -7,27 +7,27 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.session import state
-from dashboard.session.fit_summary import OpenFit, link_words
+from dashboard.session.fit_summary import FitSummary, link_words
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 
-LEAST = 0.02  # weaker phenotypes of a row are not drawn
-MOST_ENTRIES = 100
+MIN_SHARE = 0.02  # weaker phenotypes of a row are not drawn
+MAX_ENTRIES = 100
 
 
-def show_row_phenotypes(opened: OpenFit, shares: np.ndarray, place: str) -> None:
+def show_row_phenotypes(summary: FitSummary, shares: np.ndarray, place: str) -> None:
     """The phenotypes of a row as bars, with the link to the outcome in the table."""
     from dashboard.charts.patients import row_bars  # plotly: only when a row is shown
 
-    order = [int(part) for part in np.argsort(-shares, kind="stable") if shares[part] >= LEAST]
-    names = [opened.fit.identifiers[part] for part in order]
+    order = [int(part) for part in np.argsort(-shares, kind="stable") if shares[part] >= MIN_SHARE]
+    names = [summary.fit.identifiers[part] for part in order]
     if not names:
         st.info("Nothing in this row is known to these phenotypes.")
         return
-    titles = [opened.title(name) for name in names]
+    titles = [summary.title(name) for name in names]
     table = pd.DataFrame({"phenotype": titles, "part of this row": shares[order]})
-    if opened.links:
-        table[state.say("link")] = [link_words(opened, name) for name in names]
+    if summary.links:
+        table[state.label("link")] = [link_words(summary, name) for name in names]
     show_figure(
         row_bars(titles, shares[order].tolist(), "Part of this row"),
         f"Bars: the phenotypes of this row, strongest first: {', '.join(names[:5])}",
@@ -35,22 +35,22 @@ def show_row_phenotypes(opened: OpenFit, shares: np.ndarray, place: str) -> None
     )  # fmt: skip
 
 
-def show_entries(opened: OpenFit, table: pd.DataFrame, name: str) -> None:
+def show_entries(summary: FitSummary, table: pd.DataFrame, name: str) -> None:
     """The entries behind the phenotypes of a row, perhaps of one phenotype only."""
     st.markdown("**Why: the entries of this row**")
-    present = [each for each in opened.phenotypes if each in set(table["phenotype"])]
+    present = [each for each in summary.phenotypes if each in set(table["phenotype"])]
     options = ["", *present]
-    kept = state.recall("because", "")
+    kept = state.get("because", "")
     only = st.selectbox(
         "Entries explained most by", options, width=420,
         format_func=lambda each: each or "any phenotype",
-        **state.mirror(f"because.{name}", kept if kept in options else "",
-                       lambda new: state.keep("because", new)),
+        **state.bind_widget(f"because.{name}", kept if kept in options else "",
+                       lambda new: state.set("because", new)),
     )  # fmt: skip
     shown = table[table["phenotype"] == only] if only else table
     part = ("part of it",)
-    show_table(hundreds(shown[:MOST_ENTRIES], part), alt="Entries of this row",
+    show_table(hundreds(shown[:MAX_ENTRIES], part), alt="Entries of this row",
                column_config=percents(part))  # fmt: skip
-    if len(shown) > MOST_ENTRIES:
-        st.caption(f"The first {MOST_ENTRIES} of {len(shown):,} entries are shown.")
+    if len(shown) > MAX_ENTRIES:
+        st.caption(f"The first {MAX_ENTRIES} of {len(shown):,} entries are shown.")
     download_csv(shown, name, "Download row-level data (CSV)")

@@ -7,14 +7,16 @@ import streamlit as st
 from dashboard.fit_view import phenotype_tables
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import OpenFit
+from dashboard.session.fit_summary import FitSummary
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.text import plain
 from swiftcore.phenotypes.describe import Phenotype
 
 
-def show_profiles(opened: OpenFit, identifier: str, frequency_weight: float, place: str) -> None:
+def show_profiles(
+    summary: FitSummary, identifier: str, frequency_weight: float, place: str
+) -> None:
     """One chart per feature mode, two side by side where there is room.
 
     Parameters
@@ -24,42 +26,44 @@ def show_profiles(opened: OpenFit, identifier: str, frequency_weight: float, pla
     place : str
         The page, for the names of the charts.
     """
-    ranked = {each.identifier: each for each in cache.phenotypes(opened.run, frequency_weight)}
+    ranked = {each.identifier: each for each in cache.phenotypes(summary.run, frequency_weight)}
     phenotype = ranked[identifier]
     columns = st.columns(min(2, len(phenotype.items)))
     for axis, mode in enumerate(phenotype.items, start=1):
         with columns[(axis - 1) % len(columns)]:
-            _show_mode(opened, phenotype, axis, mode, place)
+            _show_mode(summary, phenotype, axis, mode, place)
 
 
-def _show_mode(opened: OpenFit, phenotype: Phenotype, axis: int, mode: str, place: str) -> None:
+def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, place: str) -> None:
     from dashboard.charts.phenotypes import feature_bars  # plotly: only once the table is drawn
     from dashboard.charts.style import mode_colour
 
     st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
-    has = cache.presence(opened.card.id, axis)
-    profile = phenotype_tables.profile(phenotype, mode, opened.fit.factors[axis], has, opened.limit)
+    has = cache.presence(summary.card.id, axis)
+    profile = phenotype_tables.profile(
+        phenotype, mode, summary.fit.factors[axis], has, summary.limit
+    )
     carriers = len(phenotype.rows)  # shown beside it
     table = profile.table.assign(
-        rows=[hidden(n, opened.limit, carriers) for n in profile.table["rows"]]
+        rows=[hidden(n, summary.limit, carriers) for n in profile.table["rows"]]
     )
     if table.empty:
         st.caption("No feature stands out.")
     else:
         tops = ", ".join(table["feature"][:3])
         show_figure(
-            feature_bars(table, mode_colour(axis), state.say("weight")),
+            feature_bars(table, mode_colour(axis), state.label("weight")),
             f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
-            table.rename(columns={"feature": mode, "weight": state.say("weight"),
-                                  "lift": state.say("lift"),
-                                  "rows": f"{plural(opened.row_noun)} behind it"}),
+            table.rename(columns={"feature": mode, "weight": state.label("weight"),
+                                  "lift": state.label("lift"),
+                                  "rows": f"{plural(summary.row_noun)} behind it"}),
             f"{place}_{phenotype.identifier}_mode_{axis}",
         )  # fmt: skip
     notes = []
     if profile.weak:
         notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
     if profile.rare:
-        notes.append(f"{profile.rare} are hidden because fewer than {opened.limit} "
-                     f"{plain(plural(opened.row_noun), 40)} have them")  # fmt: skip
+        notes.append(f"{profile.rare} are hidden because fewer than {summary.limit} "
+                     f"{plain(plural(summary.row_noun), 40)} have them")  # fmt: skip
     if notes:
         st.caption("; ".join(notes) + ".")

@@ -54,7 +54,7 @@ QUESTIONS = {
     "evaluation": "How well do the phenotypes predict the outcome, beside other methods?",
     "noise": "How much do false entries change the prediction and the phenotypes?",
     "stability": "Do the same phenotypes come back with other starts and other rows?",
-    "ablation": "What does it add that SWIFT knows which features are alike?",
+    "ablation": "What does it add that SWIFT knows which features are similar?",
 }
 NEED_OUTCOME = ("evaluation", "ablation")
 
@@ -64,7 +64,7 @@ def fit_form(card: DatasetCard) -> None:
     left, right = st.columns(2)
     with left:
         rank = st.number_input(
-            state.say("rank"), 1, 500, int(FIT_DEFAULTS["rank"]), key="fit.rank",
+            state.label("rank"), 1, 500, int(FIT_DEFAULTS["rank"]), key="fit.rank",
             help="5 to 40 are usual; start with 10 to 20.", persist_state="session",
         )  # fmt: skip
     with right:
@@ -85,7 +85,7 @@ def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     with left:
         chosen["sharpness"] = st.number_input(
-            state.say("sharpness"),
+            state.label("sharpness"),
             0.1,
             100_000.0,
             usual["sharpness"],
@@ -93,7 +93,7 @@ def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
             help="Higher: mass moves to the nearest features only.",
         )
         chosen["marginal_weight"] = st.number_input(
-            state.say("marginal_weight"),
+            state.label("marginal_weight"),
             0.001,
             1000.0,
             usual["marginal_weight"],
@@ -130,7 +130,7 @@ def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
                 words[name], known, known.index(usual[name]), key=f"fit.{name}.{effort}"
             )
         chosen["seed"] = int(
-            st.number_input(state.say("seed"), 0, 2**31 - 1, usual["seed"], key="fit.seed")
+            st.number_input(state.label("seed"), 0, 2**31 - 1, usual["seed"], key="fit.seed")
         )
     return chosen  # fmt: skip
 
@@ -157,7 +157,7 @@ def experiment_form(card: DatasetCard) -> None:
         st.caption(f"It follows the {rank} phenotypes of the result chosen at the left.")
         settings["ranks"] = [rank]
     elif kind in OF_A_FIT:
-        settings["ranks"] = [int(st.number_input(state.say("rank"), 1, 999, 10,
+        settings["ranks"] = [int(st.number_input(state.label("rank"), 1, 999, 10,
                                                  key="experiment.rank"))]  # fmt: skip
     else:
         settings["ranks"] = _ranks()
@@ -171,7 +171,7 @@ def experiment_form(card: DatasetCard) -> None:
 
 
 def _ranks() -> list[int]:
-    typed = st.text_input(f"{state.say('rank')}, one or several", "10", max_chars=100,
+    typed = st.text_input(f"{state.label('rank')}, one or several", "10", max_chars=100,
                           key="experiment.ranks", help="For example 5, 10, 20")  # fmt: skip
     parts = [one for one in re.split(r"[,; ]+", typed or "") if one]
     wrong = [one for one in parts if not (one.isdecimal() and 0 < int(one) < 1000)]
@@ -198,7 +198,7 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
             chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
     with right:
         if not bound:  # the seed is that of the fit then
-            chosen["seed"] = int(st.number_input(state.say("seed"), 0, 2**31 - 1, 0,
+            chosen["seed"] = int(st.number_input(state.label("seed"), 0, 2**31 - 1, 0,
                                                  key="experiment.seed"))  # fmt: skip
         if kind == "noise":
             chosen["draws"] = int(st.number_input("Draws of the noise", 1, 20, 2,
@@ -206,7 +206,7 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     if kind == "noise":
         steps = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
         chosen["levels"] = sorted(st.multiselect(
-            state.say("noise"), steps, steps[:6], format_func="{:.0%}".format,
+            state.label("noise"), steps, steps[:6], format_func="{:.0%}".format,
             key="experiment.levels",
         )) or steps[:6]  # fmt: skip
     return chosen
@@ -222,7 +222,7 @@ def _start(request: Any, label: str, key: str, *, open_it: bool = False) -> None
 
     def started(run: str) -> None:
         card = cache.store().run(run)
-        state.keep("started", run)
+        state.set("started", run)
         if open_it and card.state is RunState.DONE:
             state.choose(run=run)
 

@@ -26,12 +26,12 @@ def show_sidebar() -> None:
         _choose_run()
     st.segmented_control(
         "Wording", list(WORDINGS), format_func=WORDINGS.__getitem__, required=True,
-        **state.mirror("wording", state.wording()),
+        **state.bind_widget("wording", state.wording()),
     )  # fmt: skip
     _choose_small_cells()
     st.text_input(
         "Your name", max_chars=60, placeholder="for judgements you save", autocomplete="name",
-        **state.mirror("reviewer", state.reviewer()),
+        **state.bind_widget("reviewer", state.reviewer()),
     )  # fmt: skip
     show_jobs()
     st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
@@ -40,7 +40,7 @@ def show_sidebar() -> None:
 def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
     st.selectbox(
         "Data set", list(cards), format_func=lambda each: dataset_name(cards[each]),
-        **state.mirror("data", state.current_dataset(), lambda new: state.choose(dataset=new)),
+        **state.bind_widget("data", state.current_dataset(), lambda new: state.choose(dataset=new)),
     )  # fmt: skip
 
 
@@ -50,8 +50,8 @@ def _choose_run() -> None:
         st.caption("No finished result for this data set yet.")
         return
     st.selectbox(
-        state.say("run"), list(fits), format_func=lambda each: run_name(fits[each]),
-        **state.mirror("fit", state.current_run(), lambda new: state.choose(run=new)),
+        state.label("run"), list(fits), format_func=lambda each: run_name(fits[each]),
+        **state.bind_widget("fit", state.current_run(), lambda new: state.choose(run=new)),
     )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def _choose_small_cells() -> None:
     st.selectbox(
         "Hide small counts", allowed, format_func=state.SMALL_CELLS.__getitem__,
         help="Small groups could give away who is meant. Real data always hide some.",
-        **state.mirror("small_cells", state.small_cells()),
+        **state.bind_widget("small_cells", state.small_cells()),
     )  # fmt: skip
 
 
@@ -80,14 +80,14 @@ def run_name(run: RunCard) -> str:
 def show_jobs() -> None:
     """Running and waiting jobs; looks again by itself while there are any."""
     active = jobs.active(cache.store())
-    state.keep("active", sorted(run.id for run in active))
+    state.set("active", sorted(run.id for run in active))
     if active:
         st.fragment(lambda: guarded(_job_strip), run_every=EVERY)()
 
 
 def _job_strip() -> None:
     active = jobs.active(cache.store())
-    if sorted(run.id for run in active) != state.recall("active"):
+    if sorted(run.id for run in active) != state.get("active"):
         st.rerun()
     for run in active:
         with st.container(border=True):

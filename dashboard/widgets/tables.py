@@ -11,22 +11,22 @@ import streamlit as st
 from dashboard.text.display import clipped
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
-LONGEST_CELL = 200
-TALLEST = 460
-MOST_ROWS = 12  # more than this scroll
+MAX_CELL = 200
+MAX_HEIGHT = 460
+MAX_ROWS = 12  # more than this scroll
 
 
 def show_table(table: pd.DataFrame, alt: str, **options: Any) -> Any:
     """A table whose texts are shown as typed; options go to ``st.dataframe``."""
     options.setdefault("hide_index", True)
-    options.setdefault("height", "content" if len(table) <= MOST_ROWS else TALLEST)
+    options.setdefault("height", "content" if len(table) <= MAX_ROWS else MAX_HEIGHT)
     return st.dataframe(shown(table), alt=alt, **options)
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The table with clipped, visible texts in cells and headings."""
     cells = {
-        column: [clipped(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in values]
+        column: [clipped(cell, MAX_CELL) if isinstance(cell, str) else cell for cell in values]
         for column, values in table.items()
         if not pd.api.types.is_numeric_dtype(values)
     }

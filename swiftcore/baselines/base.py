@@ -1,4 +1,4 @@
-"""What all CP baselines share: sweeps over the modes until the loss comes to rest."""
+"""What all CP baselines share: sweeps over the modes until the loss converges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import SparseTensor
 from swiftcore.tensor.row_checks import check_features, check_tensor
 
-PROJECTION_STEPS = 20  # a projection may take so many times the steps of a fit: it is cheap
+PROJECTION_STEPS = 20  # times the steps of a fit that a projection may take: it is cheap
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -188,7 +188,7 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         features: Factors,
         step: Callable[[SparseTensor, Factors], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Repeat a row update until every row rests; a row at rest is left alone.
+        """Repeat a row update until every row has converged; a converged row is left alone.
 
         So the answer for a row does not depend on the rows beside it.
         """

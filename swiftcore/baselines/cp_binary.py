@@ -18,7 +18,7 @@ class CpBinary(AllCellsCp):
     """Nonnegative CP factors of the odds that a cell is not empty.
 
     Minimises ``sum log(1 + x^) - b log(x^)`` over all cells, where b is 1 at nonzeros and 0
-    elsewhere and x^ = p / (1 - p) are odds. Amounts are not used: the data is made binary.
+    elsewhere and x^ = p / (1 - p) are odds. Counts are not used: the data is made binary.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CP-Continuous: a gamma model of positive amounts (generalized CP, Hong et al. 2020)."""
+"""CP-Continuous: a gamma model of positive values (generalized CP, Hong et al. 2020)."""
 
 from __future__ import annotations
 

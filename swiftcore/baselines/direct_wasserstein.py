@@ -21,7 +21,7 @@ from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]
 FLOOR = 1e-200  # below any mass that counts; keeps the scalings of zero columns finite
-LARGEST_EXPONENT = 400.0  # of sharpness * cost; beyond it products with the kernel are lost
+MAX_EXPONENT = 400.0  # of sharpness * cost; beyond it products with the kernel are lost
 
 
 class DirectWasserstein(CpBaseline):
@@ -82,7 +82,7 @@ class DirectWasserstein(CpBaseline):
     ) -> SparseTensor:
         checked = _all_costs(costs, tensor)
         self._kernels = self._dense_kernels(tensor, checked)
-        self._feature_costs, self._rows_still = checked[1:], checked[0] is None
+        self._feature_costs, self._rows_fixed = checked[1:], checked[0] is None
         return tensor
 
     def _dense_kernels(
@@ -109,13 +109,13 @@ class DirectWasserstein(CpBaseline):
         return super()._normalised(factors)
 
     def _project(self, tensor: SparseTensor, features: Factors) -> Array:
-        row_costs = None if self._rows_still else row_cost(tensor)
+        row_costs = None if self._rows_fixed else row_cost(tensor)
         kernels = self._dense_kernels(tensor, [row_costs, *self._feature_costs])
 
         def step(rows: SparseTensor, factors: Factors) -> Array:
             return stacked_update(factors, self._transports(rows, factors, kernels)[0], 0)
 
-        if self._rows_still:
+        if self._rows_fixed:
             return self._climb_rows(tensor, features, step)
         rows = even_memberships(tensor, self.rank)
         for _ in range(PROJECTION_STEPS * self.max_iterations):  # all rows move together
@@ -271,9 +271,9 @@ def _all_costs(
 
 def _refuse_what_is_too_sharp(costs: Sequence[Array | None], sharpness: float) -> None:
     largest = max((float(cost.max(initial=0.0)) for cost in costs if cost is not None), default=0.0)
-    if sharpness * largest > LARGEST_EXPONENT:
+    if sharpness * largest > MAX_EXPONENT:
         raise InvalidSettings(
             Problem("sharpness-kernel", "The dense kernel would vanish at this sharpness",
                     "sharpness", f"{sharpness:g} with costs up to {largest:.3g}",
-                    f"Give at most {LARGEST_EXPONENT / largest:.0f}, or use SWIFT.")
+                    f"Give at most {MAX_EXPONENT / largest:.0f}, or use SWIFT.")
         )  # fmt: skip

@@ -26,7 +26,7 @@ from swiftcore.baselines.solvers.sparse_cp import (
 from swiftcore.cost.checks import check_costs
 from swiftcore.tensor import SparseTensor
 
-MOST_GROWTH = 1e9  # the published 100 sweeps at 1.2 reach a tenth of it
+MAX_GROWTH = 1e9  # the published 100 sweeps at 1.2 reach a tenth of it
 
 
 class SimilarityCp(CpBaseline):
@@ -43,7 +43,7 @@ class SimilarityCp(CpBaseline):
     similarity_weight : float
         mu at the first sweep.
     growth : float
-        After each sweep mu is multiplied by this, up to ``MOST_GROWTH`` in all.
+        After each sweep mu is multiplied by this, up to ``MAX_GROWTH`` in all.
 
     Notes
     -----
@@ -100,7 +100,7 @@ class SimilarityCp(CpBaseline):
     def _grown(self) -> float:
         """How much the weights have grown by the sweep under way."""
         exponent = max(0, self._n_sweeps - 1) * math.log(self.growth)
-        return math.exp(min(exponent, math.log(MOST_GROWTH)))
+        return math.exp(min(exponent, math.log(MAX_GROWTH)))
 
     def _sweep(self, tensor: SparseTensor, factors: Factors) -> Factors:
         self._n_sweeps += 1

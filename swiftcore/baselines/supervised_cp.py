@@ -40,7 +40,7 @@ class SupervisedCp(SimilarityCp):
     Notes
     -----
     theta sees only the rows given to ``fit`` whose label is known (not None or NaN). Several
-    classes are each told from the rest. Rows are projected without their labels.
+    classes are each set against the rest. Rows are projected without their labels.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitProgress
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 from swiftcore.swift import Swift, save_model
 from swiftcore.swift.settings import check_settings
@@ -37,7 +37,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank", type=int, required=True, help="number of phenotypes")
     parser.add_argument("--sharpness", type=float, default=10.0, help="rho (default 10)")
     parser.add_argument("--marginal-weight", type=float, default=1.0, help="lambda (default 1)")
-    parser.add_argument("--iterations", type=int, default=50, help="at most so many (default 50)")
+    parser.add_argument("--iterations", type=int, default=50, help="limit (default 50)")
     parser.add_argument("--tolerance", type=float, default=3e-6, help="relative change to stop at")
     parser.add_argument("--seed", type=int, default=0, help="of the random start (default 0)")
     parser.add_argument("--restarts", type=int, default=4, help="starts tried (default 4)")
@@ -146,7 +146,7 @@ def _write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    write_whole(path, text.encode("utf-8", "surrogatepass"))
+    write_atomic(path, text.encode("utf-8", "surrogatepass"))
 
 
 def _summary(model: Swift, phenotypes: Sequence[Phenotype]) -> dict[str, object]:

@@ -117,7 +117,7 @@ def _diagonal_problem(matrix: NDArray[Any], diagonal: NDArray[Any], where: str) 
     if np.array_equal(matrix, np.eye(len(matrix))):
         return Problem(
             "cost-identity", "An identity matrix is not a cost", where,
-            "1 on the diagonal and 0 elsewhere: staying put would be the only dear move",
+            "1 on the diagonal and 0 elsewhere: staying put would be the only costly move",
             "To say that features are unrelated, use one-minus-identity.",
         )  # fmt: skip
     bad = np.flatnonzero(diagonal != 0)

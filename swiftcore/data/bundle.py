@@ -20,7 +20,7 @@ from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.findings import refuse
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.summary import DatasetSummary
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
 FORMAT, VERSION = "swift data bundle", 1
@@ -38,7 +38,7 @@ def write_bundle(dataset: Dataset, path: Path, *, compress: bool = True) -> str:
         The SHA-256 with which the file is sealed; the same data give the same.
     """
     content = bundle_bytes(dataset, compress=compress)
-    write_whole(path, content)
+    write_atomic(path, content)
     return content[-64:].decode("ascii")
 
 

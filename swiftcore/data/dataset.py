@@ -1,4 +1,4 @@
-"""What every reader hands on: a tensor, perhaps an outcome, and where both came from."""
+"""What every reader returns: a tensor, perhaps an outcome, and where both came from."""
 
 from __future__ import annotations
 

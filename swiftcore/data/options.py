@@ -84,12 +84,12 @@ class BuildOptions:
     drop_codes : tuple of str
         Further codes or names that must not be features.
     before_outcome, lookback_days : bool, float
-        Use only events before the outcome, at most so many days before it (0: any time).
+        Use only events before the outcome, at most `lookback_days` before it (0: any time).
     values, duplicates : str
         What a cell holds, and what happens to rows that name the same cell.
     min_support, top : int
-        Features in fewer rows are left out; at most so many features per mode (0: all).
-    merge_look_alikes : bool
+        Features in fewer rows are left out; at most `top` features per mode (0: all).
+    merge_similar_names : bool
         Treat names that differ only in case, spacing or look-alike letters as one.
     vocabulary_size, vocabulary_by, stop_words : int, str, str
         How the words of documents are chosen.
@@ -121,7 +121,7 @@ class BuildOptions:
     duplicates: str = "sum"
     min_support: int = 1
     top: int = 0
-    merge_look_alikes: bool = False
+    merge_similar_names: bool = False
     vocabulary_size: int = 100
     vocabulary_by: str = "tfidf"
     stop_words: str = "english"

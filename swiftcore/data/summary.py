@@ -11,13 +11,18 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from swiftcore.data.building.similar_names import look_alikes
+from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.reading.findings import Findings, LeftOut
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 SHOWN_PAIRS = 20
-TELLING_AUC = 0.9
-TELLING_PRECISION, TELLING_ROWS, TELLING_SHARE = 0.95, 10, 0.2
+_RENAMED = {  # fields of bundles written before 0.2
+    "telling": "leaky",
+    "look_alikes": "similar_names",
+    "look_alike_count": "similar_name_count",
+}
+LEAKY_AUC = 0.9
+LEAKY_PRECISION, LEAKY_ROWS, LEAKY_SHARE = 0.95, 10, 0.2
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class TellingFeature:
+class LeakyFeature:
     """A feature that alone goes far to tell the outcome: perhaps the outcome itself.
 
     Attributes
@@ -80,21 +85,21 @@ class DatasetSummary:
     outcome_counts: Mapping[str, int]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
-    look_alike_count: int
-    look_alikes: tuple[tuple[str, str, str], ...]
-    telling: tuple[TellingFeature, ...]
+    similar_name_count: int
+    similar_names: tuple[tuple[str, str, str], ...]
+    leaky: tuple[LeakyFeature, ...]
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> DatasetSummary:
-        values = dict(plain)
+        values = {_RENAMED.get(name, name): value for name, value in plain.items()}
         values["entries_per_row"] = Spread(**values["entries_per_row"])
         values["rows_per_feature"] = tuple(Spread(**one) for one in values["rows_per_feature"])
         values["left_out"] = tuple(LeftOut(**one) for one in values["left_out"])
-        values["telling"] = tuple(TellingFeature(**one) for one in values["telling"])
-        values["look_alikes"] = tuple(tuple(one) for one in values["look_alikes"])
+        values["leaky"] = tuple(LeakyFeature(**one) for one in values["leaky"])
+        values["similar_names"] = tuple(tuple(one) for one in values["similar_names"])
         for name in ("shape", "mode_names", "notes"):
             values[name] = tuple(values[name])
         return cls(**values)
@@ -115,11 +120,11 @@ class DatasetSummary:
             lines.append("No outcome.")
         lines += [f"{one}." for one in self.left_out]
         lines += list(self.notes)
-        if self.look_alike_count:
-            mode, first, second = self.look_alikes[0]
-            lines.append(f"{self.look_alike_count:,} pairs of names look alike and were kept "
+        if self.similar_name_count:
+            mode, first, second = self.similar_names[0]
+            lines.append(f"{self.similar_name_count:,} pairs of names look alike and were kept "
                          f"apart, for example '{first}' and '{second}' in {mode}.")  # fmt: skip
-        return lines + [str(one) for one in self.telling]
+        return lines + [str(one) for one in self.leaky]
 
 
 def summarize(
@@ -129,7 +134,7 @@ def summarize(
     findings: Findings,
 ) -> DatasetSummary:
     """Describe a tensor, together with everything found while it was read."""
-    pairs = [(mode.name, *both) for mode in tensor.modes[1:] for both in look_alikes(mode.labels)]
+    pairs = [(mode.name, *both) for mode in tensor.modes[1:] for both in similar_names(mode.labels)]
     present = np.zeros(0, dtype=bool) if outcome is None else outcome
     values, counts = np.unique(present, return_counts=True)
     supports = [_presence(tensor, mode).sum(axis=0) for mode in range(1, tensor.n_modes)]
@@ -149,15 +154,15 @@ def summarize(
         outcome_counts={str(v): int(n) for v, n in zip(values, counts, strict=True)},
         left_out=tuple(findings.left_out),
         notes=tuple(findings.notes),
-        look_alike_count=len(pairs),
-        look_alikes=tuple(pairs[:SHOWN_PAIRS]),
-        telling=tuple(telling_features(tensor, outcome)),
+        similar_name_count=len(pairs),
+        similar_names=tuple(pairs[:SHOWN_PAIRS]),
+        leaky=tuple(leaky_features(tensor, outcome)),
     )
 
 
-def telling_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[TellingFeature]:
-    """Features whose presence alone predicts an outcome value, most telling first."""
-    found: list[TellingFeature] = []
+def leaky_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[LeakyFeature]:
+    """Features whose presence alone predicts an outcome value, most leaky first."""
+    found: list[LeakyFeature] = []
     values = np.unique(outcome) if outcome is not None else np.zeros(0)
     if outcome is None or len(values) < 2 or len(values) > 50:
         return found
@@ -170,12 +175,12 @@ def telling_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list
             rows = np.asarray(presence.sum(axis=0))
             auc = (1 + hits / n_positive - (rows - hits) / n_negative) / 2
             share = hits / np.maximum(rows, 1)
-            pure = (share >= TELLING_PRECISION) & (hits >= TELLING_SHARE * n_positive)
+            pure = (share >= LEAKY_PRECISION) & (hits >= LEAKY_SHARE * n_positive)
             pure &= share >= 2 * n_positive / len(outcome)
-            telling = (rows >= TELLING_ROWS) & ((auc >= TELLING_AUC) | (auc <= 1 - TELLING_AUC))
-            for index in np.flatnonzero(telling | ((rows >= TELLING_ROWS) & pure)):
+            leaky = (rows >= LEAKY_ROWS) & ((auc >= LEAKY_AUC) | (auc <= 1 - LEAKY_AUC))
+            for index in np.flatnonzero(leaky | ((rows >= LEAKY_ROWS) & pure)):
                 found.append(
-                    TellingFeature(tensor.modes[axis].name, tensor.modes[axis].labels[index],
+                    LeakyFeature(tensor.modes[axis].name, tensor.modes[axis].labels[index],
                                    str(value), int(rows[index]), float(auc[index]),
                                    float(share[index]))
                 )  # fmt: skip

@@ -16,7 +16,7 @@ def _usual_mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes) -> None:
     """Write beside the file, flush to disk, then rename: readers see the old file or the new.
 
     A crash at any moment leaves one of the two, and at worst a temporary file beside it.

@@ -89,7 +89,7 @@ def _config_is_active() -> bool:
 
 
 def _even_bundles(work: Sequence[float], n_bundles: int) -> list[list[int]]:
-    """Deal tasks out, dearest first, each to the bundle with the least work so far."""
+    """Deal tasks out, the costliest first, each to the bundle with the least work so far."""
     bundles: list[list[int]] = [[] for _ in range(n_bundles)]
     loads = [0.0] * n_bundles
     for index in sorted(range(len(work)), key=lambda index: -work[index]):

@@ -16,7 +16,7 @@ from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
-from swiftcore.swift.factor_update import Factors, with_weights_in
+from swiftcore.swift.factor_update import Factors, normalize
 from swiftcore.swift.loop import FitResult, Schedule, alternate, follow_paper, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
 from swiftcore.swift.settings import check_settings, checked_factors
@@ -64,7 +64,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         more than in its Algorithm 1, and at sharpnesses beyond the kernel's reach columns are
         solved instead of swept.
     value_unit : float or "mean"
-        The amount that counts as 1 in the entropy. 1 is the paper's formula; with "mean" the
+        The value that counts as 1 in the entropy. 1 is the paper's formula; with "mean" the
         result follows the data's unit exactly (c X gives c times the factors).
     random_state : int or None
     n_jobs : int or None
@@ -85,7 +85,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     objective_ : float
     dead_components_ : tuple of int
         Components that lost (almost) all their mass.
-    rows_still_ : bool
+    rows_fixed_ : bool
         Whether the fit had no row cost.
     value_unit_ : float
         The unit of the entropy, as a number; projections use the same.
@@ -159,7 +159,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
                     sweeper, start, range(problem.n_modes), self._schedule(), callback
                 )
         self._keep(result, problem, tensor.modes)
-        self.rows_still_ = costs[0] is None
+        self.rows_fixed_ = costs[0] is None
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
         logger.info("%s iterations: %s", self.n_iterations_, self.outcome_.value)
         return self
@@ -241,7 +241,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None] | ArrayLike | None
     ) -> list[Any]:
         if costs is None:
-            rows = None if self.rows_still_ else row_cost(tensor)
+            rows = None if self.rows_fixed_ else row_cost(tensor)
             return [rows, *self.feature_costs_]
         if isinstance(costs, np.ndarray) and costs.ndim == 2:
             return [check_cost(costs, tensor.shape[0], "mode 1"), *self.feature_costs_]
@@ -295,7 +295,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         return min(runs, key=lambda run: run.history[-1].objective).factors
 
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
-        factors = with_weights_in(result.factors, range(problem.n_modes))
+        factors = normalize(result.factors, range(problem.n_modes))
         weights = factors[0].sum(axis=0)
         self.factors_ = [factors[0] * problem.scale, *factors[1:]]
         self.memberships_ = self.factors_[0]

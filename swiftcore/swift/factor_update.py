@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Factors = list[NDArray[np.float64]]
-LARGEST_PUSH = 10.0  # momentum changes no entry by more than this factor
+MAX_EXTRAPOLATION = 10.0  # momentum changes no entry by more than this factor
 
 
 def update_factors(
@@ -56,22 +56,22 @@ def update_one_mode(
     return _share(factors[mode] * numerator, len(factors) * np.prod(others, axis=0))
 
 
-def push_on(
+def extrapolate(
     step: Sequence[NDArray[np.float64]],
     earlier: Sequence[NDArray[np.float64]],
     momentum: float,
     free_modes: Sequence[int],
 ) -> Factors:
     """Go on where the last two steps led, in logarithms: step (step / earlier)^momentum."""
-    pushed = list(step)
+    extrapolated = list(step)
     for mode in free_modes:
         ratio = _share(step[mode], earlier[mode])
-        ratio = np.clip(ratio, 1 / LARGEST_PUSH, LARGEST_PUSH)
-        pushed[mode] = step[mode] * ratio**momentum
-    return with_weights_in(pushed, free_modes)
+        ratio = np.clip(ratio, 1 / MAX_EXTRAPOLATION, MAX_EXTRAPOLATION)
+        extrapolated[mode] = step[mode] * ratio**momentum
+    return normalize(extrapolated, free_modes)
 
 
-def with_weights_in(factors: Sequence[NDArray[np.float64]], free_modes: Sequence[int]) -> Factors:
+def normalize(factors: Sequence[NDArray[np.float64]], free_modes: Sequence[int]) -> Factors:
     """The same model with free columns summing to 1 and all weight in the first free mode."""
     scaled = [np.array(factor) for factor in factors]
     weights = np.prod([scaled[mode].sum(axis=0) for mode in free_modes], axis=0)

@@ -16,17 +16,17 @@ from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.swift.factor_update import (
     Factors,
-    push_on,
+    extrapolate,
+    normalize,
     update_factors,
     update_one_mode,
-    with_weights_in,
 )
 from swiftcore.transport.column_task import ModeState
 from swiftcore.transport.sweep import Sweeper, TransportValue, cold_state, stack_factors
 
 # Plans are brought this close (gap / cost of an empty model) before the first step.
-SETTLED = 3e-5
-MOST_SETTLING_SWEEPS = 40
+GAP_TOLERANCE = 3e-5
+MAX_SETTLING_SWEEPS = 40
 FIRST_MOMENTUM, MOMENTUM_GROWTH = 0.3, 1.1
 WINDOW = 4  # iterations over which convergence is judged
 PAPER_SWEEPS, PAPER_ITERATIONS = 25, 50
@@ -70,11 +70,11 @@ class _Point:
     step: Factors
 
 
-class _Diary:
+class _History:
     """Keeps the history and asks the caller whether to go on."""
 
     def __init__(self, max_iterations: int, callback: ProgressCallback | None) -> None:
-        self.history: list[FitProgress] = []
+        self.entries: list[FitProgress] = []
         self._max_iterations = max_iterations
         self._callback = callback
         self._started = time.perf_counter()
@@ -82,7 +82,7 @@ class _Diary:
     def note(self, value: TransportValue, accepted: bool = True) -> bool:
         """Write down one iteration; True when the caller wants to stop."""
         entry = FitProgress(
-            iteration=len(self.history),
+            iteration=len(self.entries),
             max_iterations=self._max_iterations,
             objective=value.objective,
             transport=value.transport,
@@ -92,14 +92,14 @@ class _Diary:
             accepted=accepted,
             seconds=time.perf_counter() - self._started,
         )
-        self.history.append(entry)
+        self.entries.append(entry)
         return bool(self._callback(entry)) if self._callback is not None else False
 
     def fall(self) -> float:
         """By how much the objective fell per iteration of late; infinite before that is known."""
-        if len(self.history) <= WINDOW:
+        if len(self.entries) <= WINDOW:
             return np.inf
-        before, now = self.history[-1 - WINDOW], self.history[-1]
+        before, now = self.entries[-1 - WINDOW], self.entries[-1]
         return (before.objective - now.objective) / WINDOW
 
 
@@ -117,38 +117,38 @@ def alternate(
     worse is taken back and the plain step, which cannot raise the objective, is tried.
     """
     states = cold_state(sweeper.problem)
-    diary = _Diary(schedule.max_iterations, callback)
-    best = _look(sweeper, states, with_weights_in(start, free_modes), free_modes, settle=True)
+    history = _History(schedule.max_iterations, callback)
+    best = _evaluate(sweeper, states, normalize(start, free_modes), free_modes, converge=True)
     _refuse_not_finite(best.value)
-    stop, momentum = diary.note(best.value), min(FIRST_MOMENTUM, schedule.momentum)
+    stop, momentum = history.note(best.value), min(FIRST_MOMENTUM, schedule.momentum)
     plain, unit = True, sweeper.empty_model_cost
     earlier: Factors | None = None
     trial = best.step
-    while not stop and len(diary.history) <= schedule.max_iterations:
-        point = _look(sweeper, states, trial, free_modes)
-        for _ in range(MOST_SETTLING_SWEEPS):
+    while not stop and len(history.entries) <= schedule.max_iterations:
+        point = _evaluate(sweeper, states, trial, free_modes)
+        for _ in range(MAX_SETTLING_SWEEPS):
             if not _in_doubt(point.value, best.value.objective):
                 break
-            point = _look(sweeper, states, trial, free_modes)
+            point = _evaluate(sweeper, states, trial, free_modes)
         change = best.value.objective - point.value.objective
         if not change >= 0:
-            stop = diary.note(best.value, accepted=False)
+            stop = history.note(best.value, accepted=False)
             if plain and not stop:
-                return FitResult(best.factors, tuple(diary.history), FitOutcome.CONVERGED)
+                return FitResult(best.factors, tuple(history.entries), FitOutcome.CONVERGED)
             trial, earlier, plain = best.step, None, True
             momentum *= 0.5
             continue
-        stop = diary.note(point.value)
-        if diary.fall() <= schedule.tolerance * unit and not stop:
-            return FitResult(point.factors, tuple(diary.history), FitOutcome.CONVERGED)
+        stop = history.note(point.value)
+        if history.fall() <= schedule.tolerance * unit and not stop:
+            return FitResult(point.factors, tuple(history.entries), FitOutcome.CONVERGED)
         plain = earlier is None or schedule.momentum == 0
         trial = point.step
         if earlier is not None and schedule.momentum > 0:
-            trial = push_on(point.step, earlier, momentum, free_modes)
+            trial = extrapolate(point.step, earlier, momentum, free_modes)
             momentum = min(momentum * MOMENTUM_GROWTH, schedule.momentum)
         best, earlier = point, point.step
     outcome = FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT
-    return FitResult(best.factors, tuple(diary.history), outcome)
+    return FitResult(best.factors, tuple(history.entries), outcome)
 
 
 def _refuse_not_finite(value: TransportValue) -> None:
@@ -164,20 +164,20 @@ def _in_doubt(value: TransportValue, best: float) -> bool:
     return value.objective > best >= value.objective - value.gap
 
 
-def _look(
+def _evaluate(
     sweeper: Sweeper,
     states: Sequence[ModeState],
     factors: Factors,
     free_modes: Sequence[int],
-    settle: bool = False,
+    converge: bool = False,
 ) -> _Point:
     """Evaluate factors and find the plain step from them, in one sweep."""
     stacked = stack_factors(factors, sweeper.problem.settings.dtype)
-    if settle:
-        for _ in range(MOST_SETTLING_SWEEPS):
+    if converge:
+        for _ in range(MAX_SETTLING_SWEEPS):
             sweeper.sweep(states, stacked, gather=False)
             value = sweeper.value(states, factors)
-            if value.gap <= SETTLED * sweeper.empty_model_cost:
+            if value.gap <= GAP_TOLERANCE * sweeper.empty_model_cost:
                 break
     numerators = sweeper.sweep(states, stacked)
     assert numerators is not None
@@ -195,23 +195,23 @@ def follow_paper(
 
     The objective noted at iteration k is that of the factors before the k-th update.
     """
-    dtype, diary = sweeper.problem.settings.dtype, _Diary(iterations, callback)
+    dtype, history = sweeper.problem.settings.dtype, _History(iterations, callback)
     factors = [np.array(factor) for factor in start]
     for _ in range(iterations + 1):
         states = cold_state(sweeper.problem, like_paper=True)
         solved_for = stack_factors(factors, dtype)
         for _ in range(PAPER_SWEEPS):
             sweeper.sweep(states, solved_for, gather=False, deflate=False)
-        if diary.note(sweeper.value(states, factors)):
-            return FitResult(factors, tuple(diary.history), FitOutcome.STOPPED)
-        if len(diary.history) > iterations:
+        if history.note(sweeper.value(states, factors)):
+            return FitResult(factors, tuple(history.entries), FitOutcome.STOPPED)
+        if len(history.entries) > iterations:
             break
         for mode in range(len(factors)):
             now = stack_factors(factors, dtype)
             numerators = sweeper.sweep(states, solved_for, moved=now, advance=False)
             assert numerators is not None
             factors[mode] = update_one_mode(factors, numerators[mode], mode)
-    return FitResult(factors, tuple(diary.history), FitOutcome.ITERATION_LIMIT)
+    return FitResult(factors, tuple(history.entries), FitOutcome.ITERATION_LIMIT)
 
 
 def project_rows(

@@ -13,8 +13,8 @@ from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.compiled.blocks import BLOCK
 from swiftcore.transport.compiled.columns import TILE
-from swiftcore.transport.compiled.log_domain import LARGEST_NEWTON
-from swiftcore.transport.kernel import LARGEST_EXPONENT
+from swiftcore.transport.compiled.log_domain import MAX_NEWTON
+from swiftcore.transport.kernel import MAX_EXPONENT
 from swiftcore.transport.problem import TransportSettings
 
 
@@ -54,12 +54,12 @@ def estimate_memory(
     for mode, (cost, size) in enumerate(zip(costs, tensor.shape, strict=True)):
         if cost is None:
             continue
-        sharp = settings.sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT
+        sharp = settings.sharpness * float(cost.max(initial=0.0)) > MAX_EXPONENT
         kernels += item * size * size
         block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
         if sharp:  # the shares of the longest column, and a weighted copy for Newton's matrix
             longest = _longest_column(tensor, mode)
-            copies = 2 if longest <= LARGEST_NEWTON else 1
+            copies = 2 if longest <= MAX_NEWTON else 1
             block = max(block, copies * longest * size * item)
     n = tensor.n_modes
     # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in

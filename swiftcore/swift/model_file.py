@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swiftcore.cost.checks import check_costs
 from swiftcore.errors import InvalidData, InvalidSettings, Problem
 from swiftcore.progress import FitOutcome, FitProgress
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.swift.estimator import Swift
 from swiftcore.swift.settings import check_settings, checked_factors
 from swiftcore.tensor import Mode
@@ -37,7 +37,7 @@ def save_model(model: Swift, path: str | Path) -> None:
         "outcome": model.outcome_.name,
         "dead_components": model.dead_components_,
         "value_unit": model.value_unit_,
-        "rows_still": model.rows_still_,
+        "rows_still": model.rows_fixed_,
         "history": [vars(entry) for entry in model.history_],
     }
     arrays: dict[str, Any] = {f"factor_{mode}": part for mode, part in enumerate(model.factors_)}
@@ -47,7 +47,7 @@ def save_model(model: Swift, path: str | Path) -> None:
     text = json.dumps(about, default=_plain).encode()
     buffer = io.BytesIO()
     np.savez_compressed(buffer, about=np.frombuffer(text, dtype=np.uint8), **arrays)
-    write_whole(Path(path), buffer.getvalue())
+    write_atomic(Path(path), buffer.getvalue())
 
 
 def load_model(path: str | Path) -> Swift:
@@ -100,7 +100,7 @@ def _read(path: Path) -> Swift:
     model.objective_ = model.history_[-1].objective
     model.dead_components_ = tuple(about["dead_components"])
     model.value_unit_ = float(about["value_unit"])
-    model.rows_still_ = bool(about["rows_still"])
+    model.rows_fixed_ = bool(about["rows_still"])
     return model
 
 

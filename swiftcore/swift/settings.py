@@ -33,8 +33,8 @@ def _not_negative(value: Any) -> bool:
 
 
 # phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
-SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-8, 1e8
-LARGEST_START = 1e100
+MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8
+MAX_START = 1e100
 
 RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "rank": (_whole(1), "a whole number of 1 or more"),
@@ -64,11 +64,11 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
         if not fits(parameters[name])
     ]  # fmt: skip
     weight, sharpness = parameters["marginal_weight"], parameters["sharpness"]
-    if not problems and not SMALLEST_PRODUCT <= weight * sharpness <= LARGEST_PRODUCT:
+    if not problems and not MIN_PRODUCT <= weight * sharpness <= MAX_PRODUCT:
         problems.append(
             Problem("setting-product", "Sharpness and marginal weight do not go together",
                     "sharpness x marginal_weight", f"{weight * sharpness:.3g}",
-                    f"Keep their product from {SMALLEST_PRODUCT:g} to {LARGEST_PRODUCT:g}: "
+                    f"Keep their product from {MIN_PRODUCT:g} to {MAX_PRODUCT:g}: "
                     "beyond, the numbers cannot tell the plans apart.")
         )  # fmt: skip
     if problems:
@@ -94,10 +94,10 @@ def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: 
                     "initial_factors", str([factor.shape for factor in factors]),
                     f"Give matrices of shapes {wanted}.")
         )  # fmt: skip
-    if not all(((factor >= 0) & (factor <= LARGEST_START)).all() for factor in factors):
+    if not all(((factor >= 0) & (factor <= MAX_START)).all() for factor in factors):
         raise InvalidData(
-            Problem("start-values", "The start holds values that are not amounts",
+            Problem("start-values", "The start holds values that cannot be",
                     "initial_factors", "a negative, huge or non-finite value",
-                    f"Give values from 0 to {LARGEST_START:g}.")
+                    f"Give values from 0 to {MAX_START:g}.")
         )  # fmt: skip
     return factors

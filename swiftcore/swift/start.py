@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from swiftcore.swift.factor_update import Factors, update_factors, with_weights_in
+from swiftcore.swift.factor_update import Factors, normalize, update_factors
 from swiftcore.tensor import Unfolding
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
 from swiftcore.transport.problem import TransportProblem
@@ -58,7 +58,7 @@ def cluster_start(problem: TransportProblem, rank: int, rng: np.random.Generator
         profile = in_group.T @ squares[:, first : first + size]
         factors.append(np.asarray(profile).T + 1e-3 * profile.mean())
         first += size
-    factors = with_weights_in(factors, range(problem.n_modes))
+    factors = normalize(factors, range(problem.n_modes))
     factors[0] *= problem.mass / factors[0].sum()
     return factors
 
@@ -101,7 +101,7 @@ def kl_start(
         (1 - MIXED_IN) * factor + MIXED_IN * factor.mean(axis=0, keepdims=True)
         for factor in factors
     ]
-    return with_weights_in(mixed, range(problem.n_modes))
+    return normalize(mixed, range(problem.n_modes))
 
 
 def _fit_kl(problem: TransportProblem, factors: Factors, steps: int) -> tuple[Factors, float]:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidData, Problem, where_list
 
-MOST_UNNAMED = 10_000_000  # beyond it an index is a slip rather than a size
-LARGEST_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
+MAX_UNNAMED = 10_000_000  # beyond it an index is a slip rather than a size
+MAX_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class SparseTensor:
             shape, values that are negative, NaN or infinite.
         """
         places = _checked_coordinates(coordinates)
-        amounts = _checked_values(values, len(places))
+        numbers = _checked_values(values, len(places))
         sizes = _checked_shape(places, shape, modes)
         if modes is None:
             modes = [Mode.numbered(f"mode {axis + 1}", size) for axis, size in enumerate(sizes)]
-        places, amounts = _summed(places, amounts)
-        return cls(tuple(modes), _locked(places), _locked(amounts))
+        places, numbers = _summed(places, numbers)
+        return cls(tuple(modes), _locked(places), _locked(numbers))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -202,8 +202,8 @@ def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
                 Problem("coordinate-type", "Coordinates must be whole numbers", "coordinates",
                         f"data of type {places.dtype}", "Give integer indices counted from 0.")
             )  # fmt: skip
-    if places.size and (places.min() < 0 or places.max() > LARGEST_MODE):
-        bad = np.flatnonzero(((places < 0) | (places > LARGEST_MODE)).any(axis=1))
+    if places.size and (places.min() < 0 or places.max() > MAX_MODE):
+        bad = np.flatnonzero(((places < 0) | (places > MAX_MODE)).any(axis=1))
         raise InvalidData(
             Problem("coordinate-range", "An index lies outside what a mode can hold",
                     f"entries {where_list(bad)}", f"{places.min()} to {places.max()}",
@@ -225,19 +225,19 @@ def _checked_values(values: ArrayLike, n_entries: int) -> NDArray[np.float64]:
             Problem("value-count", "There must be one value per entry", "values",
                     f"{len(raw)} values for {n_entries} coordinates", "Make the two equally long.")
         )  # fmt: skip
-    amounts = raw.astype(np.float64)
+    numbers = raw.astype(np.float64)
     problems = []
     for code, bad, found, cure in (
-        ("value-nan", np.isnan(amounts), "NaN", "Leave out entries that were not measured."),
-        ("value-infinite", np.isinf(amounts), "infinity", "Replace it by a finite value."),
-        ("value-negative", amounts < 0, "values below 0", "SWIFT needs amounts of 0 or more."),
+        ("value-nan", np.isnan(numbers), "NaN", "Leave out entries that were not measured."),
+        ("value-infinite", np.isinf(numbers), "infinity", "Replace it by a finite value."),
+        ("value-negative", numbers < 0, "values below 0", "SWIFT needs values of 0 or more."),
     ):
         if bad.any():
             where = f"entries {where_list(np.flatnonzero(bad))}"
             problems.append(Problem(code, "A value cannot be used", where, found, cure))
     if problems:
         raise InvalidData(problems)
-    return amounts
+    return numbers
 
 
 def _checked_shape(
@@ -252,7 +252,7 @@ def _checked_shape(
                         "0 entries", "Give entries, or the shape.")
             )  # fmt: skip
         shape = [int(top) + 1 for top in places.max(axis=0)]
-        if max(shape) > MOST_UNNAMED:
+        if max(shape) > MAX_UNNAMED:
             raise InvalidData(
                 Problem("index-stray", "An index is far beyond any size seen so far",
                         f"mode {shape.index(max(shape)) + 1}", f"index {max(shape) - 1}",
@@ -308,24 +308,24 @@ def _repeated_labels(modes: Sequence[Mode]) -> list[Problem]:
 
 
 def _summed(
-    places: NDArray[np.int64], amounts: NDArray[np.float64]
+    places: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Sort, add up what stands at the same place, drop zeros.
 
     Equal places are added in order of their value, so that even the rounding of the
     sum does not depend on the order in which entries came.
     """
-    order = np.lexsort((amounts, *places.T[::-1]))
-    places, amounts = places[order], amounts[order]
-    if len(amounts):
+    order = np.lexsort((numbers, *places.T[::-1]))
+    places, numbers = places[order], numbers[order]
+    if len(numbers):
         first = np.flatnonzero(np.r_[True, np.any(np.diff(places, axis=0) != 0, axis=1)])
         with np.errstate(over="ignore"):  # refused below, in words
-            places, amounts = places[first], np.add.reduceat(amounts, first)
-    if not np.isfinite(amounts).all():
+            places, numbers = places[first], np.add.reduceat(numbers, first)
+    if not np.isfinite(numbers).all():
         raise InvalidData(
             Problem("value-sum", "Values at one place add up beyond what a number can hold",
-                    f"entry {tuple(places[~np.isfinite(amounts)][0])}", "an infinite sum",
+                    f"entry {tuple(places[~np.isfinite(numbers)][0])}", "an infinite sum",
                     "Divide all values by a common unit.")
         )  # fmt: skip
-    kept = amounts > 0
-    return np.ascontiguousarray(places[kept]), amounts[kept]
+    kept = numbers > 0
+    return np.ascontiguousarray(places[kept]), numbers[kept]

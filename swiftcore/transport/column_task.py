@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from swiftcore.transport.compiled.columns import finish_sweep, sweep_columns
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
 from swiftcore.transport.compiled.log_domain import solve_logs
-from swiftcore.transport.kernel import DenseKernel, LogKernel, StillKernel
-from swiftcore.transport.problem import Task, TransportProblem, TransportSettings
+from swiftcore.transport.kernel import DenseKernel, IdentityKernel, LogKernel
+from swiftcore.transport.problem import ColumnRange, TransportProblem, TransportSettings
 
-# In logarithms a column is solved until its duality gap is this share of its mass, or so many
-# Newton steps were taken: warm starts rarely need more than two.
+# In logarithms a column is solved until its duality gap is this share of its mass, or at
+# most this many Newton steps were taken: warm starts rarely need more than two.
 NEWTON_TOLERANCE = 1e-5
 NEWTON_TURNS = 30
 # Columns of ModeState.sums
@@ -34,10 +34,10 @@ class ModeState:
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class ColumnTask:
     """What never changes about one task: its slices and index ranges."""
 
-    task: Task
+    span: ColumnRange
     kind: type
     entries: slice
     columns: slice
@@ -71,48 +71,48 @@ class Constants:
     tolerance: float
 
 
-def share_of(problem: TransportProblem, task: Task) -> Share:
+def make_task(problem: TransportProblem, span: ColumnRange) -> ColumnTask:
     """Slice out of a problem what one task needs, and say how much work it is."""
-    part, kernel = problem.unfoldings[task.mode], problem.kernels[task.mode]
+    part, kernel = problem.unfoldings[span.mode], problem.kernels[span.mode]
     first_rows = problem.first_rows
-    entries = slice(int(part.starts[task.first]), int(part.starts[task.last]))
-    columns = slice(task.first, task.last)
+    entries = slice(int(part.starts[span.first]), int(part.starts[span.last]))
+    columns = slice(span.first, span.last)
     places = part.column_places[columns] + first_rows[list(part.other_modes)]
-    n_entries, n_columns = entries.stop - entries.start, task.last - task.first
+    n_entries, n_columns = entries.stop - entries.start, span.last - span.first
     array: NDArray[Any] | None = None
     work = 100.0 * n_entries
     if isinstance(kernel, DenseKernel):
         array, work = kernel.matrix, part.n_rows * (40.0 * n_columns + 2.0 * n_entries)
     elif isinstance(kernel, LogKernel):
         array, work = kernel.cost, part.n_rows * (40.0 * n_columns + 20.0 * n_entries)
-    return Share(
-        task=task,
+    return ColumnTask(
+        span=span,
         kind=type(kernel),
         entries=entries,
         columns=columns,
-        starts=part.starts[task.first : task.last + 1] - entries.start,
+        starts=part.starts[span.first : span.last + 1] - entries.start,
         rows=part.rows[entries],
         places=places,
-        log_x=problem.log_values[task.mode][entries],
+        log_x=problem.log_values[span.mode][entries],
         kernel=array,
-        own=slice(int(first_rows[task.mode]), int(first_rows[task.mode]) + part.n_rows),
+        own=slice(int(first_rows[span.mode]), int(first_rows[span.mode]) + part.n_rows),
         others=tuple(slice(int(column.min()), int(column.max()) + 1) for column in places.T),
         work=work,
     )
 
 
-def part_of(state: ModeState, share: Share) -> ModeState:
-    """The share's part of the state, as it stands."""
+def part_of(state: ModeState, task: ColumnTask) -> ModeState:
+    """The task's part of the state, as it stands."""
     return ModeState(
-        state.log_scaling[share.entries],
-        state.scaling[share.entries],
-        state.shift[share.columns],
-        state.sums[share.columns],
+        state.log_scaling[task.entries],
+        state.scaling[task.entries],
+        state.shift[task.columns],
+        state.sums[task.columns],
     )
 
 
-def run_share(
-    share: Share,
+def run_task(
+    task: ColumnTask,
     before: ModeState,
     stacked: NDArray[Any],
     moved: NDArray[Any] | None,
@@ -124,40 +124,40 @@ def run_share(
     """
     state = ModeState(
         before.log_scaling.copy(), before.scaling.copy(), before.shift.copy(),
-        np.zeros((len(share.places), N_SUMS)),
+        np.zeros((len(task.places), N_SUMS)),
     )  # fmt: skip
     setting, offset, gather = constants.settings, constants.offset, constants.gather
-    rank, own = stacked.shape[1], stacked[share.own]
+    rank, own = stacked.shape[1], stacked[task.own]
     now = stacked if moved is None else moved
-    widths = [rows.stop - rows.start for rows in share.others]
-    shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in share.others]
+    widths = [rows.stop - rows.start for rows in task.others]
+    shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in task.others]
     own_sum = np.zeros((len(own), rank) if gather else (0, 0))
     other_sums = np.zeros((sum(widths), rank) if gather else (0, 0))
-    where = (share.starts, share.rows, share.places)
+    where = (task.starts, task.rows, task.places)
     results = (own_sum, other_sums, shifts)
-    models = (stacked, own, now, now[share.own])
-    column_sums = np.empty((len(share.places), 4))
-    if share.kind is StillKernel:
-        powers = still_powers(setting.relaxation, offset)
-        sweep_cells(*where, share.log_x, stacked, own, powers, gather, *results, column_sums)
-        _note_still(state.sums, column_sums, setting)
-    elif share.kind is LogKernel:
+    models = (stacked, own, now, now[task.own])
+    column_sums = np.empty((len(task.places), 4))
+    if task.kind is IdentityKernel:
+        powers = identity_powers(setting.relaxation, offset)
+        sweep_cells(*where, task.log_x, stacked, own, powers, gather, *results, column_sums)
+        _note_identity(state.sums, column_sums, setting)
+    elif task.kind is LogKernel:
         numbers = (setting.sharpness, setting.marginal_weight, offset)
         cold = not state.log_scaling.any()
-        solve_logs(*where, share.log_x, state.log_scaling, share.kernel, numbers,
+        solve_logs(*where, task.log_x, state.log_scaling, task.kernel, numbers,
                    constants.tolerance, NEWTON_TURNS, cold, *models, gather, moved is None,
                    *results, state.sums)  # fmt: skip
     else:
-        ktu = np.zeros(len(share.rows))
-        sweep_columns(*where, state.scaling, state.shift, share.kernel, *models,
+        ktu = np.zeros(len(task.rows))
+        sweep_columns(*where, state.scaling, state.shift, task.kernel, *models,
                       setting.relaxation, offset, gather, moved is None, *results,
                       ktu, column_sums)  # fmt: skip
-        _finish(share, state, ktu, column_sums, constants)
+        _finish(task, state, ktu, column_sums, constants)
     return Output(state, own_sum, other_sums)
 
 
 def _finish(
-    share: Share,
+    task: ColumnTask,
     state: ModeState,
     ktu: NDArray[Any],
     column_sums: NDArray[np.float64],
@@ -167,19 +167,19 @@ def _finish(
     state.sums[:, MASS] = column_sums[:, 1]
     state.sums[:, LOG_U] = column_sums[:, 2]
     finish_sweep(
-        share.starts, share.log_x, ktu, np.ascontiguousarray(column_sums[:, 0]),
+        task.starts, task.log_x, ktu, np.ascontiguousarray(column_sums[:, 0]),
         constants.settings.relaxation, constants.offset, constants.deflate,
         state.log_scaling, state.scaling, state.shift, state.sums[:, TILT:],
     )  # fmt: skip
 
 
-def still_powers(relaxation: float, offset: float) -> tuple[float, float, float]:
+def identity_powers(relaxation: float, offset: float) -> tuple[float, float, float]:
     """Level and powers of the single-cell problem's closed form (see ``sweep_cells``)."""
     power = relaxation / (1.0 + relaxation)
     return offset * (2.0 * power - 1.0), power, 1.0 - power
 
 
-def _note_still(
+def _note_identity(
     sums: NDArray[np.float64], cells: NDArray[np.float64], settings: TransportSettings
 ) -> None:
     """Column sums of a mode in which nothing moves; its closed form leaves no gap."""

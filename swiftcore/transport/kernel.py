@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # Largest sharpness * C for which the kernel itself is used. Beyond it float32 loses entries,
 # and in any type the sweeps slow down: rows settle on one place, and Newton steps pay.
-LARGEST_EXPONENT = 60.0
+MAX_EXPONENT = 60.0
 ROWS_AT_A_TIME = 512  # of the cost, so that no float64 copy of it is made
 
 
@@ -29,18 +29,18 @@ class LogKernel:
 
 
 @dataclass(frozen=True)
-class StillKernel:
+class IdentityKernel:
     """No mass moves within the mode: the kernel is a multiple of the identity."""
 
 
-Kernel = DenseKernel | LogKernel | StillKernel
+Kernel = DenseKernel | LogKernel | IdentityKernel
 
 
 def build_kernel(cost: NDArray[np.float64] | None, sharpness: float, dtype: str) -> Kernel:
     """The form of exp(-sharpness * cost) that is exact for this sharpness and number type."""
     if cost is None:
-        return StillKernel()
-    if sharpness * float(cost.max(initial=0.0)) > LARGEST_EXPONENT:
+        return IdentityKernel()
+    if sharpness * float(cost.max(initial=0.0)) > MAX_EXPONENT:
         return LogKernel(np.ascontiguousarray(cost, dtype=dtype))
     matrix = np.empty(cost.shape, dtype=dtype)
     for low in range(0, len(cost), ROWS_AT_A_TIME):

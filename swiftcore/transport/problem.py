@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
-from swiftcore.transport.kernel import Kernel, StillKernel, build_kernel
+from swiftcore.transport.kernel import IdentityKernel, Kernel, build_kernel
 
 # Cells of model per task. Fixed by the data alone, so that results do not depend on how
-# many workers share the tasks; small enough that eight workers find something to do.
+# many workers share the spans; small enough that eight workers find something to do.
 # Each task holds numerators of its own, so there are not too many of them either.
 TASK_CELLS = 2**16
-SMALLEST_TASK, MOST_TASKS = 64, 16
-CELLS_OF_STILL_COLUMN = 16
+MIN_TASK, MAX_TASKS = 64, 16
+CELLS_OF_FIXED_COLUMN = 16
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TransportSettings:
     marginal_weight : float
         lambda: what it costs when the plan's marginals leave model and data.
     value_unit : float
-        The amount that counts as 1 in the entropy; the paper's formula has 1.
+        The value that counts as 1 in the entropy; the paper's formula has 1.
     dtype : str
         "float32" or "float64", inside the column blocks; sums are float64.
     """
@@ -48,7 +48,7 @@ class TransportSettings:
 
 
 @dataclass(frozen=True)
-class Task:
+class ColumnRange:
     """A share of one mode's work: a range of its columns."""
 
     mode: int
@@ -72,7 +72,7 @@ class TransportProblem:
     scale: float
     offset: float
     mass: float
-    tasks: tuple[Task, ...]
+    spans: tuple[ColumnRange, ...]
 
     @property
     def n_modes(self) -> int:
@@ -105,19 +105,21 @@ def describe_problem(
         scale=scale,
         offset=1.0 + float(np.log(scale) - np.log(settings.value_unit)),
         mass=float(np.sum(tensor.values / scale)),
-        tasks=_share_out(unfoldings, kernels),
+        spans=_cut_columns(unfoldings, kernels),
     )
 
 
-def _share_out(unfoldings: Sequence[Unfolding], kernels: Sequence[Kernel]) -> tuple[Task, ...]:
+def _cut_columns(
+    unfoldings: Sequence[Unfolding], kernels: Sequence[Kernel]
+) -> tuple[ColumnRange, ...]:
     """Cut every mode's columns into ranges of about the same work."""
-    tasks = []
+    spans = []
     for part, kernel in zip(unfoldings, kernels, strict=True):
-        cells = CELLS_OF_STILL_COLUMN if isinstance(kernel, StillKernel) else part.n_rows
+        cells = CELLS_OF_FIXED_COLUMN if isinstance(kernel, IdentityKernel) else part.n_rows
         by_work = TASK_CELLS // cells
-        width = max(SMALLEST_TASK, by_work, -(-part.n_columns // MOST_TASKS))
-        tasks += [
-            Task(part.mode, first, min(first + width, part.n_columns))
+        width = max(MIN_TASK, by_work, -(-part.n_columns // MAX_TASKS))
+        spans += [
+            ColumnRange(part.mode, first, min(first + width, part.n_columns))
             for first in range(0, part.n_columns, width)
         ]
-    return tuple(tasks)
+    return tuple(spans)

@@ -1,6 +1,6 @@
 """One sweep over all transport problems at once, and what the factor update needs of it.
 
-The tasks (see ``share``) do the work; here it is dealt out and put together. The state of a
+The tasks (see ``column_task``) do the work; here it is dealt out and put together. The state of a
 mode is log v on the nonzeros and what is known of each column; plans and marginals are never
 stored.
 """
@@ -27,11 +27,11 @@ from swiftcore.transport.column_task import (
     Constants,
     ModeState,
     Output,
+    make_task,
     part_of,
-    run_share,
-    share_of,
+    run_task,
 )
-from swiftcore.transport.kernel import DenseKernel, LogKernel, StillKernel
+from swiftcore.transport.kernel import DenseKernel, IdentityKernel, LogKernel
 from swiftcore.transport.problem import TransportProblem
 
 
@@ -71,7 +71,7 @@ def cold_state(problem: TransportProblem, like_paper: bool = False) -> list[Mode
         problem.unfoldings, problem.kernels, problem.log_values, strict=True
     ):
         start = np.zeros(part.n_entries)
-        if like_paper and not isinstance(kernel, StillKernel):
+        if like_paper and not isinstance(kernel, IdentityKernel):
             log_ktu = _log_column_means(problem, part.mode)[part.rows] - problem.offset
             start = problem.settings.relaxation * (log_x - log_ktu)
         states.append(_state_of(start, part.starts, problem.settings.dtype))
@@ -105,7 +105,7 @@ class Sweeper:
     def __init__(self, problem: TransportProblem, workers: Workers) -> None:
         self.problem = problem
         self.workers = workers
-        self._shares = [share_of(problem, task) for task in problem.tasks]
+        self._tasks = [make_task(problem, span) for span in problem.spans]
 
     @property
     def empty_model_cost(self) -> float:
@@ -154,25 +154,25 @@ class Sweeper:
         )
         inputs = [
             (
-                share,
-                part_of(states[share.task.mode], share),
+                task,
+                part_of(states[task.span.mode], task),
                 stacked,
                 moved,
                 constants,
             )
-            for share in self._shares
+            for task in self._tasks
         ]
-        outputs = self.workers.run(run_share, inputs, [share.work for share in self._shares])
+        outputs = self.workers.run(run_task, inputs, [task.work for task in self._tasks])
         if advance:
             self._advance(states, outputs)
         return self._add_up(outputs, stacked.shape[1]) if gather else None
 
     def _add_up(self, outputs: Sequence[Output], rank: int) -> list[NDArray[np.float64]]:
         total = np.zeros((sum(self.problem.shape), rank))
-        for share, output in zip(self._shares, outputs, strict=True):
-            total[share.own] += output.own_sum
+        for task, output in zip(self._tasks, outputs, strict=True):
+            total[task.own] += output.own_sum
             done = 0
-            for rows in share.others:
+            for rows in task.others:
                 width = rows.stop - rows.start
                 total[rows] += output.other_sums[done : done + width]
                 done += width
@@ -180,12 +180,12 @@ class Sweeper:
 
     def _advance(self, states: Sequence[ModeState], outputs: Sequence[Output]) -> None:
         """Put the tasks' parts of the new state in place."""
-        for share, output in zip(self._shares, outputs, strict=True):
-            state = states[share.task.mode]
-            state.log_scaling[share.entries] = output.state.log_scaling
-            state.scaling[share.entries] = output.state.scaling
-            state.shift[share.columns] = output.state.shift
-            state.sums[share.columns] = output.state.sums
+        for task, output in zip(self._tasks, outputs, strict=True):
+            state = states[task.span.mode]
+            state.log_scaling[task.entries] = output.state.log_scaling
+            state.scaling[task.entries] = output.state.scaling
+            state.shift[task.columns] = output.state.shift
+            state.sums[task.columns] = output.state.sums
 
     def value(
         self, states: Sequence[ModeState], factors: Sequence[NDArray[np.float64]]

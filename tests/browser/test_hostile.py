@@ -36,7 +36,7 @@ def test_hostile_names_stay_names(server: Server, visit: Visit, tmp_path: Path) 
             if tab:
                 visitor.open_tab(tab)
             is_unharmed(visitor)
-    visitor.go_to("Data").open_tab("How alike features are")
+    visitor.go_to("Data").open_tab("How similar features are")
     visitor.page.get_by_role("combobox", name="Nearest features of").click()
     offered = " ".join(visitor.page.get_by_role("option").all_inner_texts())
     assert "<script>window.__xss=1</script>" in offered and "![see](http" in offered

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Result = dict[str, Any]
 FLOAT32, FLOAT64, TABLES = 1e-4, 1e-6, 0.05  # rtol on other machines
 TIMINGS = ("seconds",)
-MOST_ROWS = 40  # longer tables are recorded as a digest and some rows
+MAX_ROWS = 40  # longer tables are recorded as a digest and some rows
 
 
 def result(rtol: float, *, always: Any = None, bits: Any = None, close: Any = None) -> Result:
@@ -69,7 +69,7 @@ def outline(array: NDArray[np.float64]) -> dict[str, Any]:
 def table_of(frame: pd.DataFrame) -> dict[str, Any]:
     """A table without its timings: all of its numbers, or every so many rows of a long one."""
     kept = frame.drop(columns=[name for name in TIMINGS if name in frame])
-    step = -(-len(kept) // MOST_ROWS)
+    step = -(-len(kept) // MAX_ROWS)
     some = kept.iloc[:: max(1, step)]
     numbers = [name for name in some if pd.api.types.is_numeric_dtype(some[name])]
     return {

@@ -16,7 +16,7 @@ from typing import Any
 import openpyxl
 
 from dashboard.jobs.compute import compute
-from dashboard.jobs.progress_reporter import Follower
+from dashboard.jobs.progress_reporter import ProgressReporter
 from dashboard.report.contents import Report
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
@@ -52,7 +52,7 @@ def answered(store: Store, request: Request, created: float) -> str:
     """Compute a request here and now, and publish it."""
     job = store.job(request.key())
     job.create(request, created, attempt=1)
-    return store.publish_run(request, compute(store, request, Follower(job)), created, 1.0)
+    return store.publish_run(request, compute(store, request, ProgressReporter(job)), created, 1.0)
 
 
 @cache

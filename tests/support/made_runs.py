@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from dashboard.jobs.progress_reporter import Follower
+from dashboard.jobs.progress_reporter import ProgressReporter
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
 
 
-class Unfollowed(Follower):
+class Unfollowed(ProgressReporter):
     """Nobody watches and nobody stops it."""
 
     def __init__(self) -> None:

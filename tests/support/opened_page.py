@@ -19,7 +19,7 @@ def _screen(name: str) -> None:
     from dashboard.widgets.guard import guarded
 
     state.read_url()
-    guarded(selection.settle)
+    guarded(selection.resolve)
     guarded(import_module(f"dashboard.views.{name}").show)
 
 

@@ -22,7 +22,7 @@ PAPER_GRID = [
     for sharpness in (10.0, 20.0, 50.0, 100.0, 1000.0)
 ]
 BEYOND = [(marginal_weight, 1e5) for marginal_weight in (0.1, 1.0, 10.0)]
-MOST_SWEEPS = 20_000  # plain sweeps at (10, 50) need some 5000 to come to rest
+MAX_SWEEPS = 20_000  # plain sweeps at (10, 50) need some 5000 to come to rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def settle(
     small = 1e-22 if dtype == "float64" else 1e-12
     patience = 400 if any(isinstance(k, DenseKernel) for k in sweeper.problem.kernels) else 4
     lowest, since = np.inf, 0
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MAX_SWEEPS):
         numerators = sweeper.sweep(states, stacked, tolerance=small)
         value = sweeper.value(states, scaled)
         since += 1

@@ -14,20 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory, Problem
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 
-LEAST_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1, "sweeps": 1}
+MIN_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1, "sweeps": 1}
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range.
 
-    Whole numbers are those in ``LEAST_WHOLE`` and the seed; all others are amounts.
+    Whole numbers are those in ``MIN_WHOLE`` and the seed; all others are real.
     """
     problems = []
     for name, value in parameters.items():
         if name == "random_state":
             fits, wanted = value is None or _whole(value, 0), "a whole number of 0 or more, or None"
-        elif name in LEAST_WHOLE:
-            least = LEAST_WHOLE[name]
+        elif name in MIN_WHOLE:
+            least = MIN_WHOLE[name]
             fits, wanted = _whole(value, least), f"a whole number of {least} or more"
         elif name == "growth":
             fits, wanted = _amount(value) and value >= 1, "a finite number of 1 or more"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_HALVINGS = 30
+MAX_HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def newton_columns(factor: NDArray[np.float64], loss: BlockLoss) -> NDArray[np.f
         first, second = loss.slope(moved, column)
         step = np.divide(first, second, out=np.zeros_like(first), where=second > 0)
         trial = np.array(moved)
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             trial[:, column] = np.maximum(0, moved[:, column] - step)
             there = loss.value(trial)
             if there <= here:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 L1_SHARE = 0.1  # the elastic net's alpha in Kim et al. 2017
-AT_REST = 1e-9  # a step that changes the weights by less than this share is the last
+STEP_TOLERANCE = 1e-9  # a step that changes the weights by less than this share is the last
 
 
 def log_losses(
@@ -50,7 +50,7 @@ def fit_weights(
         new[:-1] = np.sign(new[:-1]) * np.maximum(0, np.abs(new[:-1]) - size * strength * L1_SHARE)
         if float(((ahead - new) * (new - found)).sum()) > 0:
             pace = 1.0
-        if np.abs(new - found).max() <= AT_REST * np.abs(new).max():
+        if np.abs(new - found).max() <= STEP_TOLERANCE * np.abs(new).max():
             return new
         next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         ahead = new + (pace - 1) / next_pace * (new - found)

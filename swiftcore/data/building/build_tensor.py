@@ -13,7 +13,7 @@ from swiftcore.data.reading.findings import Findings, refuse
 from swiftcore.errors import where_list
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
-LARGEST_KEY = 2**62
+MAX_KEY = 2**62
 
 
 def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> SparseTensor:
@@ -24,7 +24,7 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     cells : Cells
         One row per event.
     options : BuildOptions
-        `values`, `duplicates`, `min_support`, `top` and `merge_look_alikes` are used.
+        `values`, `duplicates`, `min_support`, `top` and `merge_similar_names` are used.
     findings : Findings
         Receives what was left out and how repeated rows were treated.
 
@@ -33,20 +33,20 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     InvalidData
         When rows repeat a cell and `duplicates` is "refuse", or nothing is left.
     """
-    if options.merge_look_alikes:
+    if options.merge_similar_names:
         cells = _merge_look_alikes(cells, findings)
     columns = _sorted_columns([cells.row, *cells.features])
-    places, amounts = _combined(columns, cells.amount, options.duplicates, findings)
-    places, amounts = _positive(places, amounts, findings)
+    places, counts = _combined(columns, cells.amount, options.duplicates, findings)
+    places, counts = _positive(places, counts, findings)
     kept = _chosen_features(places, columns, options, findings)
-    places, amounts = places[kept], amounts[kept]
-    if not len(amounts):
+    places, counts = places[kept], counts[kept]
+    if not len(counts):
         raise refuse("nothing-left", "No cell is left to build a tensor from", "all modes",
                      "0 cells", "Lower the minimum support or check the columns.")  # fmt: skip
     lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
     findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
     places, modes = _closed_up(places, columns)
-    values = cell_values(amounts, options.values)
+    values = cell_values(counts, options.values)
     if not np.isfinite(values).all():
         raise refuse("value-sum", "Values at one cell add up beyond what a number can hold",
                      "all modes", "an infinite sum",
@@ -71,21 +71,21 @@ def _sorted_columns(columns: list[Coded]) -> list[Coded]:
 
 
 def _combined(
-    columns: list[Coded], amounts: NDArray[np.float64], duplicates: str, findings: Findings
+    columns: list[Coded], counts: NDArray[np.float64], duplicates: str, findings: Findings
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """One entry per cell; repeated rows are summed, or the largest kept, or refused."""
     shape = [len(column.labels) for column in columns]
-    if np.prod([float(size) for size in shape]) > LARGEST_KEY:
+    if np.prod([float(size) for size in shape]) > MAX_KEY:
         raise refuse("tensor-large", "The tensor has more cells than can be numbered", "all modes",
                      " x ".join(f"{size:,}" for size in shape),
                      "Keep fewer features per mode (top, minimum support).")  # fmt: skip
     keys = columns[0].codes.copy()
     for column, size in zip(columns[1:], shape[1:], strict=True):
         keys = keys * size + column.codes
-    whole = bool((amounts == np.floor(amounts)).all() and amounts.sum() < 2**53)
+    whole = bool((counts == np.floor(counts)).all() and counts.sum() < 2**53)
     # sums of whole numbers are exact in any order; fractions are added from small to large
-    order = np.argsort(keys, kind="stable") if whole else np.lexsort((amounts, keys))
-    keys, amounts = keys[order], amounts[order]
+    order = np.argsort(keys, kind="stable") if whole else np.lexsort((counts, keys))
+    keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
     repeated = len(keys) - len(first)
     if repeated and duplicates == "refuse":
@@ -94,26 +94,26 @@ def _combined(
                      f"rows {where_list(np.sort(order[again]) + 1)}", f"{repeated:,} repeated rows",
                      "Remove them, or choose to sum them or keep the largest.")  # fmt: skip
     if repeated:
-        how = "their amounts were added" if duplicates == "sum" else "the largest amount was kept"
+        how = "their counts were added" if duplicates == "sum" else "the largest count was kept"
         findings.note(f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
                       f"fills too; {how}.")  # fmt: skip
     if len(keys):
         reduce = np.add if duplicates == "sum" else np.maximum
-        amounts = reduce.reduceat(amounts, first)
+        counts = reduce.reduceat(counts, first)
     keys = keys[first]
     places = np.empty((len(keys), len(shape)), dtype=np.int64)
     for axis in range(len(shape) - 1, 0, -1):
         keys, places[:, axis] = np.divmod(keys, shape[axis])
     places[:, 0] = keys
-    return places, amounts
+    return places, counts
 
 
 def _positive(
-    places: NDArray[np.int64], amounts: NDArray[np.float64], findings: Findings
+    places: NDArray[np.int64], counts: NDArray[np.float64], findings: Findings
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    zero = amounts == 0
+    zero = counts == 0
     findings.leave_out("cells whose value is 0", int(zero.sum()), "the table")
-    return (places[~zero], amounts[~zero]) if zero.any() else (places, amounts)
+    return (places[~zero], counts[~zero]) if zero.any() else (places, counts)
 
 
 def _chosen_features(
@@ -167,11 +167,11 @@ def _closed_up(
     return places, modes
 
 
-def cell_values(amounts: NDArray[np.float64], values: str) -> NDArray[np.float64]:
+def cell_values(counts: NDArray[np.float64], values: str) -> NDArray[np.float64]:
     """What a cell holds of its amount: 1, the amount, or the logarithm of 1 + amount."""
     if values == "binary":
-        return np.ones_like(amounts)
-    return np.log1p(amounts) if values == "log-count" else amounts
+        return np.ones_like(counts)
+    return np.log1p(counts) if values == "log-count" else counts
 
 
 def _merge_look_alikes(cells: Cells, findings: Findings) -> Cells:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from swiftcore.data.building.events import Events
 from swiftcore.data.reading.findings import Findings, refuse
 
-MOST_UNKNOWN = 0.8
+MAX_UNKNOWN = 0.8
 CCS_TITLE = "CCS single level (AHRQ)"
 _ICD9 = re.compile(r"^(\d{3}(\.?\d{1,2})?|V\d{2}(\.?\d{1,2})?|E\d{3}(\.?\d)?)$")
 _ICD10 = re.compile(r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?$|^U\d\d", re.IGNORECASE)
@@ -119,7 +119,7 @@ def regroup(events: Events, codes: CodeMap, findings: Findings) -> Events:
     ]
     lost = events.feature.marked([not name for name in names])
     findings.leave_out(f"events whose code is not in {codes.title}", int(lost.sum()), events.name)
-    if lost.mean() > MOST_UNKNOWN:
+    if lost.mean() > MAX_UNKNOWN:
         raise refuse("map-foreign", "The grouping knows hardly any of the codes", events.name,
                      f"{lost.mean():.0%} of the events unknown to {codes.title}",
                      "Choose the grouping that fits the codes.")  # fmt: skip

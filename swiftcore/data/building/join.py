@@ -13,7 +13,7 @@ from swiftcore.data.building.events import Cells, Events
 from swiftcore.data.reading.coded import Coded, pair
 from swiftcore.data.reading.findings import Findings, refuse
 
-MOST_PAIRS = 100_000_000
+MAX_PAIRS = 100_000_000
 MINUTES = 1440.0
 
 
@@ -23,7 +23,7 @@ def join_events(
 ) -> Cells:  # fmt: skip
     """Every combination of events, one from each table, that belong together.
 
-    An amount is the product of the amounts joined: with plain rows it counts the pairs
+    An amount is the product of those joined: with plain rows it counts the pairs
     (diagnosis row, medication row) of one patient, visit or window.
 
     Parameters
@@ -139,7 +139,7 @@ def _condensed(
     tables: Sequence[Events], groups: list[NDArray[np.int64]], keep: list[NDArray[np.bool_]],
     duplicates: str, findings: Findings,
 ) -> tuple[list[Events], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:  # fmt: skip
-    """One event per group and feature, with the sum or the largest of the amounts."""
+    """One event per group and feature, with the sum or the largest of the counts."""
     reduce = np.add if duplicates == "sum" else np.maximum
     new_tables, new_groups = [], []
     for table, group, kept in zip(tables, groups, keep, strict=True):
@@ -152,7 +152,7 @@ def _condensed(
         first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
         total = reduce.reduceat(amount, first) if len(keys) else amount
         if len(rows) > len(first):
-            how = "their amounts were added" if duplicates == "sum" else "the largest was kept"
+            how = "their counts were added" if duplicates == "sum" else "the largest was kept"
             findings.note(f"{len(rows) - len(first):,} of {len(rows):,} events in {table.name} "
                           f"repeat another; {how}.")  # fmt: skip
         new_tables.append(replace(table.take(rows[first]), amount=total))
@@ -208,7 +208,7 @@ def _expanded(
     """Repeat each combination once for every partner in right[start:stop]."""
     counts = stop - start
     total = int(counts.sum())
-    if total > MOST_PAIRS:
+    if total > MAX_PAIRS:
         raise refuse("join-large", "The tables join to too many pairs", "joining",
                      f"{total:,} pairs", "Join per visit or within a shorter window.")  # fmt: skip
     first = np.repeat(np.arange(len(counts)), counts)

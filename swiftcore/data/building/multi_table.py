@@ -1,4 +1,4 @@
-"""Several tables of one's own: which holds events, which patients, told by their columns."""
+"""Several tables of one's own: which holds events, which patients, known by their columns."""
 
 from __future__ import annotations
 

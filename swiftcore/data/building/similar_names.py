@@ -21,7 +21,7 @@ def spelling_key(name: str) -> str:
     return " ".join(plain.translate(_TWINS).split()).rstrip(" .,;:") or name
 
 
-def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
+def similar_names(names: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs of names easily mistaken for each other, also numbers written in two ways."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:

@@ -113,7 +113,7 @@ def _work(request: dict[str, Any]) -> str:
         findings.problems = list(error.problems)
     except (MemoryError, RecursionError):
         return "memory"
-    except Exception as error:  # a fault of ours: told as a problem, never as a traceback
+    except Exception as error:  # a fault of ours: shown as a problem, never as a traceback
         if "alloc" in str(error) or "ArrowMemoryError" in type(error).__name__:
             return "memory"
         findings.problems = [

@@ -35,7 +35,7 @@ def describe(inspection: Inspection) -> str:
         lines += [f"  {note}" for note in inspection.notes]
     if inspection.problems:
         count = len(inspection.problems)
-        lines += ["", f"{count} problem{'s' if count > 1 else ''} to mend:"]
+        lines += ["", f"{count} problem{'s' if count > 1 else ''} to fix:"]
         lines += [f"  [{problem.code}] {problem}" for problem in inspection.problems]
     else:
         lines += ["", "No problems."]

@@ -30,7 +30,7 @@ from swiftcore.errors import InvalidData, Problem
 
 IDLE_KEPT = 2
 GRACE_SECONDS = 2.0
-LONGEST_REPORT = 16 * MEGABYTE
+MAX_REPORT = 16 * MEGABYTE
 _START = "from swiftcore.data.from_path.reading_process import serve; serve()"
 
 
@@ -78,7 +78,7 @@ def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspecti
     with _server() as server:
         end = server.ask(request, options.limits.seconds)
     report = folder / "report"
-    if end == "done" and report.is_file() and report.stat().st_size <= LONGEST_REPORT:
+    if end == "done" and report.is_file() and report.stat().st_size <= MAX_REPORT:
         return _from_report(path.name, json.loads(report.read_bytes()))
     return Inspection(path.name, "", {}, {}, (), (), (_limit_problem(end, path, options.limits),),
                       None)  # fmt: skip

@@ -15,8 +15,8 @@ from swiftcore.data.reading.findings import refuse
 from swiftcore.data.reading.source import Budget, check_entries
 from swiftcore.errors import InvalidData
 
-MOST_ARRAYS = 1_000
-LONGEST_HEADER = 10_000
+MAX_ARRAYS = 1_000
+MAX_HEADER = 10_000
 
 
 def read_arrays(data: bytes, name: str, budget: Budget) -> dict[str, NDArray[Any]]:
@@ -31,7 +31,7 @@ def read_arrays(data: bytes, name: str, budget: Budget) -> dict[str, NDArray[Any
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            if len(entries) > MOST_ARRAYS:
+            if len(entries) > MAX_ARRAYS:
                 raise refuse("too-many-files", "There are too many arrays", name,
                              f"{len(entries):,} arrays",
                              "Save coordinates, values and labels only.")  # fmt: skip
@@ -61,7 +61,7 @@ def _read_one(
         if read is None:
             raise refuse("npz-damaged", "An array has an unknown format", where,
                          f"version {version}", "Save it again with numpy.savez.")  # fmt: skip
-        shape, by_column, kind = read(handle, max_header_size=LONGEST_HEADER)
+        shape, by_column, kind = read(handle, max_header_size=MAX_HEADER)
         if kind.hasobject or kind.kind not in "biufUS":
             raise refuse("npz-objects", "The file holds Python objects, which are never opened",
                          where, f"data of type {kind}",

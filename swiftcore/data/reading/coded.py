@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import where_list
 
-LONGEST_NAME = 10_000
+MAX_NAME = 10_000
 DAY_FIRST = ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y")
 MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y")
 TRUE_WORDS = frozenset({"1", "true", "yes", "y", "t", "1.0"})
@@ -83,7 +83,7 @@ class Coded:
     def unusable(self) -> NDArray[np.bool_]:
         """Rows whose text holds a line break or is absurdly long: a stray quote, most likely."""
         return self.marked(
-            [len(label) > LONGEST_NAME or "\n" in label or "\r" in label for label in self.labels]
+            [len(label) > MAX_NAME or "\n" in label or "\r" in label for label in self.labels]
         )
 
 
@@ -104,7 +104,7 @@ def pair(first: Coded, second: Coded, name: str) -> tuple[Coded, list[tuple[str,
 
 
 def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64]:
-    """Amounts of 0 or more; an empty cell is NaN, anything else is a problem with its rows."""
+    """Numbers of 0 or more; an empty cell is NaN, anything else is a problem with its rows."""
     parsed = np.array([_number(label) for label in column.labels], dtype=np.float64)
     values = parsed[column.codes] if len(parsed) else np.zeros(0)
     blank = np.array([not label.strip() for label in column.labels], dtype=bool)
@@ -112,7 +112,7 @@ def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64
         ("value-not-a-number", np.isnan(parsed) & ~blank, "Write plain numbers, or choose another "
          "value column."),
         ("value-infinite", np.isinf(parsed), "Replace it by a finite value."),
-        ("value-negative", parsed < 0, "SWIFT needs amounts of 0 or more."),
+        ("value-negative", parsed < 0, "SWIFT needs values of 0 or more."),
     ):  # fmt: skip
         if bad.any():
             rows = np.flatnonzero(bad[column.codes]) + 1

@@ -1,4 +1,4 @@
-"""What reading found: notes to show, rows left out (always counted), problems to mend."""
+"""What reading found: notes to show, rows left out (always counted), problems to fix."""
 
 from __future__ import annotations
 

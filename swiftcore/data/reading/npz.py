@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings, refuse
 from swiftcore.errors import where_list
-from swiftcore.tensor.sparse_tensor import LARGEST_MODE, Mode, SparseTensor
+from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
 
 _COORDINATES = ("coordinates", "coords", "indices", "subs", "index")
 _VALUES = ("values", "data", "vals", "counts")
 _OUTCOMES = ("outcome", "y", "target", "label", "labels")
-MOST_LABELS = 50_000_000
+MAX_LABELS = 50_000_000
 
 
 def tensor_from_arrays(
@@ -78,7 +78,7 @@ def _shape(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[int, ...] | N
 
 def _check_width(coordinates: NDArray[Any], shape: tuple[int, ...] | None, name: str) -> None:
     widest = max(int(coordinates.max()) + 1, *(shape or (0, 0)))
-    if widest > min(MOST_LABELS, LARGEST_MODE):
+    if widest > min(MAX_LABELS, MAX_MODE):
         raise refuse("npz-wide", "A mode is too wide to be named", name, f"{widest:,} indices",
                      "Close the gaps: number the indices in use.")  # fmt: skip
 

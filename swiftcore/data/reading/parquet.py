@@ -12,7 +12,7 @@ from swiftcore.data.reading.findings import Findings, refuse
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData
 
-MOST_COLUMNS = 2_000
+MAX_COLUMNS = 2_000
 PARQUET_MAGIC = b"PAR1"
 
 
@@ -56,7 +56,7 @@ def read_parquet(
 
 def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
     """Columns that can be read at all, and those of them that hold text."""
-    if len(schema.names) > MOST_COLUMNS:
+    if len(schema.names) > MAX_COLUMNS:
         raise refuse("too-many-columns", "The table has too many columns", name,
                      f"{len(schema.names):,} columns",
                      "Give a long table: one event per row.")  # fmt: skip

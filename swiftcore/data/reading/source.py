@@ -15,7 +15,7 @@ from swiftcore.data.reading.findings import refuse
 
 CHUNK = MEGABYTE
 HARMLESS = 64 * MEGABYTE  # below this no compression ratio is suspicious
-LARGEST_RATIO = 500  # tables of plain text reach 100 at most
+MAX_RATIO = 500  # tables of plain text reach 100 at most
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -189,9 +189,9 @@ class _Gunzip:
             data = self._member.unused_data if self._ended else self._member.unconsumed_tail
 
     def _check_ratio(self) -> None:
-        if self.produced > max(HARMLESS, LARGEST_RATIO * self.taken):
+        if self.produced > max(HARMLESS, MAX_RATIO * self.taken):
             raise refuse("compression-bomb", "The file unpacks to far more than data ever do",
-                         self.name, f"more than {LARGEST_RATIO} times its size",
+                         self.name, f"more than {MAX_RATIO} times its size",
                          "Unpack it yourself and give the plain file.")  # fmt: skip
 
     def finish(self) -> None:
@@ -212,7 +212,7 @@ def check_entries(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], wher
             raise refuse("zip-overlap", "Entries of the archive lie on top of each other", where,
                          "overlapping entries", "Make the archive again.")  # fmt: skip
         end = entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size
-        if entry.file_size > max(HARMLESS, LARGEST_RATIO * max(entry.compress_size, 1)):
+        if entry.file_size > max(HARMLESS, MAX_RATIO * max(entry.compress_size, 1)):
             raise refuse("compression-bomb", "The file unpacks to far more than data ever do",
                          where,
                          f"{entry.file_size // max(entry.compress_size, 1):,} times its size",

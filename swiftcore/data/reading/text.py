@@ -13,12 +13,12 @@ import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 from swiftcore.data.options import MEGABYTE, BuildOptions
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings, refuse
-from swiftcore.data.reading.parquet import MOST_COLUMNS, PARQUET_MAGIC, read_parquet
+from swiftcore.data.reading.parquet import MAX_COLUMNS, PARQUET_MAGIC, read_parquet
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.reading.text_encoding import to_utf8
 from swiftcore.errors import InvalidData, where_list
 
-LONGEST_LINE = 16 * MEGABYTE
+MAX_LINE = 16 * MEGABYTE
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _END = "\x02end of table\x02"
 
@@ -91,7 +91,7 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
         rows = arrow_csv.read_csv(
             pa.BufferReader(body),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, block_size=min(LONGEST_LINE, len(body)),
+                use_threads=False, block_size=min(MAX_LINE, len(body)),
                 column_names=list(columns),
             ),
             parse_options=arrow_csv.ParseOptions(
@@ -157,7 +157,7 @@ def _header(
     except csv.Error as error:
         raise refuse("header-broken", "The header cannot be read", f"{name}, line 1", str(error),
                      "Check the quotes in the first line.") from error  # fmt: skip
-    if len(names) > MOST_COLUMNS:
+    if len(names) > MAX_COLUMNS:
         raise refuse("too-many-columns", "The table has too many columns", f"{name}, line 1",
                      f"{len(names):,} columns",
                      "Give a long table: one event per row.")  # fmt: skip
@@ -206,7 +206,7 @@ def _count_wrong_rows(
 def _csv_refusal(error: Exception, name: str) -> InvalidData:
     if "straddl" in str(error):
         return refuse("line-long", "One row is far too long", name,
-                      f"a row of more than {LONGEST_LINE // MEGABYTE} MB",
+                      f"a row of more than {MAX_LINE // MEGABYTE} MB",
                       "Look for a missing line break or an open quote.")  # fmt: skip
     return refuse("csv-damaged", "The table cannot be read", name, str(error).splitlines()[0],
                   "Export the table again as CSV in UTF-8.")  # fmt: skip

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings, refuse
 from swiftcore.errors import InvalidData, where_list
-from swiftcore.tensor.sparse_tensor import LARGEST_MODE, Mode, SparseTensor
+from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
 
-MOST_MODES = 16
+MAX_MODES = 16
 # values to the last bit: from pandas 3.1 on the default, and asking for it is deprecated
 _EXACT: dict[str, Any] = (
     {}
     if tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)
     else {"float_precision": "round_trip"}
 )
-MOST_LABELS = 50_000_000
+MAX_LABELS = 50_000_000
 _MAP = re.compile(r"mode[-_ ]?(\d+)", re.IGNORECASE)
 
 
@@ -87,10 +87,10 @@ def _parse(text: bytes, name: str) -> Entries:
                             engine="c", **_EXACT).to_numpy()  # fmt: skip
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         raise _located(text, start, name) from error
-    if table.shape[1] < 3 or not np.isfinite(table).all() or table.shape[1] > MOST_MODES + 1:
+    if table.shape[1] < 3 or not np.isfinite(table).all() or table.shape[1] > MAX_MODES + 1:
         raise _located(text, start, name)
     indices, values = table[:, :-1], table[:, -1]
-    whole = (indices == np.floor(indices)).all() and indices.max() <= LARGEST_MODE
+    whole = (indices == np.floor(indices)).all() and indices.max() <= MAX_MODE
     if not whole or indices.min() < 0 or (values < 0).any():
         raise _located(text, start, name)
     if sizes is not None and len(sizes) != indices.shape[1]:
@@ -141,7 +141,7 @@ def _located(text: bytes, start: int, name: str) -> InvalidData:
     cures = {
         "tns-arity": f"Every line needs {max(width - 1, 2)} indices (at least 2) and a value.",
         "tns-number": "Write plain numbers only.",
-        "tns-index": f"Indices are whole numbers from 0 or 1 up to {LARGEST_MODE:,}.",
+        "tns-index": f"Indices are whole numbers from 0 or 1 up to {MAX_MODE:,}.",
         "tns-value": "Values are finite numbers of 0 or more.",
     }
     names = {"tns-arity": "A line has a wrong number of columns", "tns-number":
@@ -160,13 +160,13 @@ def _located(text: bytes, start: int, name: str) -> InvalidData:
 
 
 def _fault(parts: list[bytes], width: int) -> str:
-    if len(parts) != width or not 3 <= width <= MOST_MODES + 1:
+    if len(parts) != width or not 3 <= width <= MAX_MODES + 1:
         return "tns-arity"
     try:
         indices, value = [float(part) for part in parts[:-1]], float(parts[-1])
     except ValueError:
         return "tns-number"
-    if not all(0 <= index <= LARGEST_MODE and index == int(index) for index in indices):
+    if not all(0 <= index <= MAX_MODE and index == int(index) for index in indices):
         return "tns-index"
     return "" if 0 <= value < float("inf") else "tns-value"
 
@@ -207,7 +207,7 @@ def _sizes(
             findings.problem("tns-outside", f"An index lies beyond {source}",
                              f"{name}, mode {axis + 1}", f"{needed} of {sizes[axis]}",
                              f"Correct {source} or the index.")  # fmt: skip
-        if sizes[axis] > MOST_LABELS:
+        if sizes[axis] > MAX_LABELS:
             findings.problem("tns-wide", "A mode is too wide to be named",
                              f"{name}, mode {axis + 1}",
                              f"{sizes[axis]:,} indices",

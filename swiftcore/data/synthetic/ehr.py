@@ -33,7 +33,7 @@ VISITS_PER_PHENOTYPE = 3.4
 UNRELATED_VISITS = 0.6  # per patient; those without any phenotype have one more
 DIAGNOSES_PER_VISIT = 2.9  # records; one that comes up twice at a visit counts once
 MEDICATIONS_PER_VISIT = 3.3
-UNRELATED_RECORDS = 0.4  # an unrelated visit has so many times the records beyond the first
+UNRELATED_RECORDS = 0.4  # an unrelated visit has this share of the records beyond the first
 BACKGROUND_SHARE = 0.08  # of the records of a visit that is about a phenotype
 CARRIED_OVER_SHARE = 0.06
 ZIPF_EXPONENT = 0.8
@@ -111,7 +111,7 @@ def generate_ehr(
         Sizes of the feature modes: the features of the phenotypes, filled up with the
         commonest others. Labels are in alphabetical order.
     n_phenotypes : int
-        Uses the first so many of the planted phenotypes.
+        How many of the planted phenotypes are used, the first ones first.
     heart_failure_share : float
         This share of the patients, rounded to whole patients, has the outcome.
     seed : int

@@ -420,4 +420,4 @@ PHENOTYPES: tuple[PlantedPhenotype, ...] = (
          "HMG CoA Reductase Inhibitors": 4, "Antihypertensive Combinations": 3},
     ),
 )  # fmt: skip
-"""All planted phenotypes; a data set uses the first so many of them."""
+"""All planted phenotypes; a data set uses the first few of them."""

@@ -1,1 +1,1 @@
-"""Whole experiments: run, kept in parts, handed on as tables."""
+"""Whole experiments: run, kept in parts, given as tables."""

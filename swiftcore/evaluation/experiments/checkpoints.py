@@ -14,9 +14,9 @@ from joblib import Parallel, delayed
 
 from swiftcore.errors import Problem, SwiftError
 from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 
-Part = dict[str, Any]
+Checkpoint = dict[str, Any]
 
 
 class Stopped(SwiftError):
@@ -42,7 +42,7 @@ class Task:
     arguments: tuple[Any, ...]
 
 
-class PartFolder:
+class CheckpointFolder:
     """Finished parts on disk, one JSON file each, sealed with a digest; no folder, no memory."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -50,36 +50,36 @@ class PartFolder:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
 
-    def get(self, key: str) -> Part | None:
+    def get(self, key: str) -> Checkpoint | None:
         """The part, or None if it was never finished or its file is damaged."""
         if self.folder is None:
             return None
         try:
             stored = json.loads((self.folder / f"{key}.json").read_bytes())
-            part: Part = stored["part"]
+            part: Checkpoint = stored["part"]
             return part if stored["seal"] == _seal(key, part) else None
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
-    def put(self, key: str, part: Part) -> None:
+    def put(self, key: str, part: Checkpoint) -> None:
         """Keep a part; it is there whole or not at all."""
         if self.folder is not None:
             text = json.dumps({"seal": _seal(key, part), "part": part})
-            write_whole(self.folder / f"{key}.json", text.encode())
+            write_atomic(self.folder / f"{key}.json", text.encode())
 
 
-def _seal(key: str, part: Part) -> str:
+def _seal(key: str, part: Checkpoint) -> str:
     text = json.dumps(part, sort_keys=True)
     return hashlib.sha256(f"{key} {text}".encode()).hexdigest()
 
 
-def compute_parts(
+def compute_checkpoints(
     tasks: Sequence[Task],
-    compute: Callable[..., Part],
+    compute: Callable[..., Checkpoint],
     folder: Path | None = None,
     jobs: int = 1,
     progress: ExperimentCallback | None = None,
-) -> list[Part]:
+) -> list[Checkpoint]:
     """``[compute(*task.arguments) for task in tasks]``, leaving out what is done already.
 
     Parameters
@@ -93,7 +93,7 @@ def compute_parts(
     progress : callable, optional
         Called after every part; when it returns True, :class:`Stopped` is raised.
     """
-    store, began = PartFolder(folder), time.perf_counter()
+    store, began = CheckpointFolder(folder), time.perf_counter()
     found = {task.key: store.get(task.key) for task in tasks}
     missing = list({task.key: task for task in tasks if found[task.key] is None}.values())
     total = len(found)
@@ -114,8 +114,8 @@ def compute_parts(
 
 
 def _computed(
-    tasks: Sequence[Task], compute: Callable[..., Part], jobs: int
-) -> Iterator[tuple[Task, Part]]:
+    tasks: Sequence[Task], compute: Callable[..., Checkpoint], jobs: int
+) -> Iterator[tuple[Task, Checkpoint]]:
     if jobs == 1 or len(tasks) < 2:
         for task in tasks:
             yield task, compute(*task.arguments)
@@ -128,6 +128,6 @@ def _computed(
 
 
 def _numbered(
-    number: int, compute: Callable[..., Part], arguments: tuple[Any, ...]
-) -> tuple[int, Part]:
+    number: int, compute: Callable[..., Checkpoint], arguments: tuple[Any, ...]
+) -> tuple[int, Checkpoint]:
     return number, compute(*arguments)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.checkpoints import Part, Task, compute_parts
+from swiftcore.evaluation.experiments.checkpoints import Checkpoint, Task, compute_checkpoints
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
@@ -87,7 +87,7 @@ def score_methods(
              (narrow[fold], labels, fold, method, trial))
         for trial, fold, method in wanted
     ]  # fmt: skip
-    found = compute_parts(tasks, run_trial, parts, settings.jobs, progress)
+    found = compute_checkpoints(tasks, run_trial, parts, settings.jobs, progress)
     return labels, _chosen([trial for trial, _, _ in wanted], found, methods)
 
 
@@ -107,11 +107,11 @@ def _trials(
 
 
 def _chosen(
-    trials: Sequence[Trial], found: Sequence[Part], methods: Sequence[Method]
+    trials: Sequence[Trial], found: Sequence[Checkpoint], methods: Sequence[Method]
 ) -> pd.DataFrame:
     """Of all settings tried for the same place in the table, the one validation prefers."""
     kinds = {method.key: method.kind for method in methods}
-    best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Part]] = {}
+    best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Checkpoint]] = {}
     for trial, part in zip(trials, found, strict=True):
         place = (trial.level, trial.draw, trial.recipe, trial.method, trial.rank,
                  trial.repeat, trial.fold)  # fmt: skip

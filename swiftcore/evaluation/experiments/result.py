@@ -1,4 +1,4 @@
-"""What every experiment hands on: some facts about it, and named tables."""
+"""What every experiment gives: some facts about it, and named tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.errors import InvalidData, Problem
-from swiftcore.runtime.atomic_file import write_whole
+from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
@@ -68,12 +68,12 @@ class Experiment:
     def write(self, folder: Path) -> None:
         """One JSON file and one CSV file per table."""
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / f"{self.kind}.json", self.to_json().encode())
+        write_atomic(folder / f"{self.kind}.json", self.to_json().encode())
         for name, table in self.tables.items():
             text = io.StringIO()
             safe = table.map(lambda cell: csv_safe(cell) if isinstance(cell, str) else cell)
             safe.to_csv(text, index=False, lineterminator="\n")
-            write_whole(folder / f"{self.kind}_{name}.csv", text.getvalue().encode())
+            write_atomic(folder / f"{self.kind}_{name}.csv", text.getvalue().encode())
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.summary import telling_features
+from swiftcore.data.summary import leaky_features
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.evaluation.experiments import outcome_links
 from swiftcore.evaluation.experiments.checkpoints import Stopped
@@ -250,7 +250,7 @@ def _about(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]:
 
 def _about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
     name = metric_name(len(labels.classes))
-    notes = [str(one) for one in telling_features(dataset.tensor, dataset.outcome)]
+    notes = [str(one) for one in leaky_features(dataset.tensor, dataset.outcome)]
     words = dataset.tensor.shape[-1]
     if dataset.word_counts is not None and words < len(dataset.words):
         notes.append(f"The {words} words were chosen from all documents, those of the test "

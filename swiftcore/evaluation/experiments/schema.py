@@ -29,7 +29,7 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
-def checked(experiment: Experiment) -> Experiment:
+def validate(experiment: Experiment) -> Experiment:
     """The experiment, if its tables hold what a page draws.
 
     Raises

@@ -31,7 +31,7 @@ class ExperimentSettings:
     quick : bool
         Small grids instead of the paper's.
     features : int
-        At most so many features per mode, chosen from the training rows of each fold; 0: all.
+        The most features per mode, chosen from the training rows of each fold; 0: all.
     seed, jobs : int
     levels, draws : tuple of float, int
         Of the noise.

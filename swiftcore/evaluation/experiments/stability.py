@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.checkpoints import Part, Task, compute_parts
+from swiftcore.evaluation.experiments.checkpoints import Checkpoint, Task, compute_checkpoints
 from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.protocol.folds import row_groups
@@ -42,7 +42,7 @@ class Refit:
         return f"fit again, {self.against} {self.run + 1}"
 
 
-def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Part:
+def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Checkpoint:
     """Feature factors of one more fit, as plain values."""
     data = dataset
     if refit.without >= 0:
@@ -88,7 +88,7 @@ def follow_phenotypes(
     tasks = [Task(_key(digest, name, refit), refit.words, (dataset, fit, refit)) for refit in every]
     clean, *others = [
         [np.array(factor) for factor in part["features"]]
-        for part in compute_parts(tasks, refit_profiles, parts, jobs, progress)
+        for part in compute_checkpoints(tasks, refit_profiles, parts, jobs, progress)
     ]
     rank = clean[0].shape[1]
     lines = [

@@ -43,8 +43,8 @@ from swiftcore.progress import FitOutcome
 from swiftcore.swift import Swift
 
 PROJECTION_STEPS = 50  # memberships are then within half a percent of their limit
-MOST_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
-MOST_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
+MAX_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
+MAX_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
 PAPER_GRID = tuple(
     {"marginal_weight": weight, "sharpness": sharpness}
     for weight, sharpness in product((0.1, 1.0, 10.0), (10.0, 20.0, 50.0, 100.0, 1000.0))
@@ -57,7 +57,7 @@ BLUNT_GRID = tuple(
 
 
 def embed_swift(prepared: Prepared, rank: int, setting: Setting, seed: int) -> Embedded:
-    """SWIFT on the training rows; all rows are then projected alike, each by itself.
+    """SWIFT on the training rows; all rows are then projected in the same way, each by itself.
 
     Besides the arguments of :class:`Swift` a setting may hold
 
@@ -144,7 +144,7 @@ def _grid(**choices: Sequence[Any]) -> tuple[Setting, ...]:
 
 
 def _either(*settings: Setting) -> tuple[Setting, ...]:
-    """Each setting on the amounts and on presence."""
+    """Each setting on the counts and on presence."""
     amounts = [on_amounts(setting) for setting in settings]
     return (*amounts, *({**setting, PRESENCE: True} for setting in amounts))
 
@@ -197,7 +197,7 @@ _GRIDS: dict[str, tuple[tuple[Setting, ...], tuple[Setting, ...]]] = {  # thorou
         _grid(floor=(1e-10, 1.0)) + _either({"floor": 0.01}),
         _either({"floor": 0.01}),
     ),
-    "cp_binary": (({},), ({},)),  # sees no amounts in any case
+    "cp_binary": (({},), ({},)),  # sees no counts in any case
     "cp_apr": (_either({}), _either({})),
     "direct_wasserstein": (
         _grid(marginal_weight=(1.0,), sharpness=(10.0, 20.0)),
@@ -235,7 +235,7 @@ def usual_methods(dataset: Dataset, features: int = 0, *, quick: bool = False) -
     """
     rows, *sizes = (float(size) for size in dataset.tensor.shape)
     cells = rows * np.prod([min(size, features or size) for size in sizes])
-    most = MOST_CELLS_QUICK if quick else MOST_CELLS
+    most = MAX_CELLS_QUICK if quick else MAX_CELLS
     left_out = {"direct_wasserstein"}
     if cells > most:
         left_out |= {"cp_continuous", "cp_binary"} | ({"supervised_swift"} if quick else set())

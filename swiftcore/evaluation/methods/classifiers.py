@@ -104,7 +104,7 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int
     -----
     All run on one core. Counts are taken as log(1 + count), columns scaled by their largest
     training value; for ones and zeros neither changes anything. Several classes of the lasso
-    are each told from the rest. k-NN goes by the cosine distance.
+    are each set against the rest. k-NN goes by the cosine distance.
     """
     name = key.rsplit("_", 1)[0]
     if key not in CLASSIFIER_GRIDS:
@@ -128,7 +128,7 @@ def class_probabilities(
 
 
 def _lasso(setting: Mapping[str, Any], seed: int) -> Any:
-    # liblinear: coordinate descent, at rest within a second where saga is still moving
+    # liblinear: coordinate descent, converged within a second where saga is still moving
     return OneVsRestClassifier(
         LogisticRegression(
             l1_ratio=1.0, solver="liblinear", intercept_scaling=10.0, random_state=seed, **setting

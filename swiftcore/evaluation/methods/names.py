@@ -27,7 +27,7 @@ METHOD_KINDS = {
     key: "classifier" if key.endswith(("_indicators", "_unfolded")) else "factorization"
     for key in METHOD_TITLES
 }
-_GRID_SIZES = {  # quick, thorough, where amounts differ; all others have one setting
+_GRID_SIZES = {  # quick, thorough, where counts differ; all others have one setting
     "swift": (4, 25), "supervised_swift": (3, 10), "cp_als": (2, 2), "cp_nmu": (2, 2),
     "supervised_cp": (4, 18), "similarity_cp": (3, 8), "cp_continuous": (2, 4), "cp_apr": (2, 2),
     "direct_wasserstein": (1, 2), "lasso": (3, 6), "forest": (1, 3), "mlp": (1, 3), "knn": (2, 4),

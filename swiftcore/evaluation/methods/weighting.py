@@ -10,7 +10,7 @@ from scipy import sparse
 
 from swiftcore.tensor import SparseTensor
 
-LEAST_WEIGHT = 0.1  # of a feature that says nothing about the labels
+MIN_WEIGHT = 0.1  # of a feature that says nothing about the labels
 Tensors = Mapping[str, SparseTensor]
 
 
@@ -68,7 +68,7 @@ def label_weights(
                          for rows in (inside, ~inside))  # fmt: skip
         error = spread * np.sqrt(1 / inside.sum() + 1 / (~inside).sum())
         apart = np.maximum(apart, np.abs(first - second) / error)
-    return np.asarray(np.maximum(apart / max(float(apart.max()), 1e-9), LEAST_WEIGHT) ** power)
+    return np.asarray(np.maximum(apart / max(float(apart.max()), 1e-9), MIN_WEIGHT) ** power)
 
 
 def presence(tensors: Tensors) -> Tensors:

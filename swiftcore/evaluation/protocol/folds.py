@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem
 
-LEAST_FOLDS = 3  # one to test, one to choose, the rest to train
+MIN_FOLDS = 3  # one to test, one to choose, the rest to train
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +132,10 @@ def _check_counts(
     labels: Labels, codes: NDArray[np.int64], groups: NDArray[np.int64], n_folds: int
 ) -> None:
     problems = []
-    if n_folds < LEAST_FOLDS:
+    if n_folds < MIN_FOLDS:
         problems.append(
             Problem("fold-count", "Too few folds to train, choose and test", "folds", str(n_folds),
-                    f"Use {LEAST_FOLDS} or more.")
+                    f"Use {MIN_FOLDS} or more.")
         )  # fmt: skip
     for code, name in enumerate(labels.classes):
         members = len(np.unique(groups[codes == code]))

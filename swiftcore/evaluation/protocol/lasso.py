@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from swiftcore.transport.compiled.elementary import COMPILED, exp
 
-MOST_STEPS = 300  # per strength; the path is warm, few strengths need as many
-SETTLED = 1e-4  # a step that moves no weight by more than this share of the largest is the last
+MAX_STEPS = 300  # per strength; the path is warm, few strengths need as many
+STEP_TOLERANCE = (
+    1e-4  # a step that moves no weight by more than this share of the largest is the last
+)
 Array = NDArray[np.float64]
 
 
@@ -80,12 +82,12 @@ def lasso_path(
 def _descend(design: Any, target: Any, start: Any, strength: float, step: float) -> Any:
     weights, point, pace = start, start, 1.0
     threshold = step * strength
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         moved = point - step * _slope(design, target, point)
         size = np.maximum(np.abs(moved[:, :-1]) - threshold, 0.0)
         moved[:, :-1] = np.sign(moved[:, :-1]) * size
         change = moved - weights
-        if np.abs(change).max() <= SETTLED * max(1.0, np.abs(moved).max()):
+        if np.abs(change).max() <= STEP_TOLERANCE * max(1.0, np.abs(moved).max()):
             return moved
         if ((point - moved) * change).sum() > 0:  # momentum points uphill: begin anew
             pace, point = 1.0, moved

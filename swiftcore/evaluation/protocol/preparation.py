@@ -81,7 +81,7 @@ def prepare(
     Parameters
     ----------
     features : int
-        At most so many features per mode, the ones that matter most in the training rows
+        The most features per mode, the ones that matter most in the training rows
         (largest TF-IDF sum for words, most rows otherwise); 0 keeps all.
     recipe : str
         Of the costs.
@@ -106,7 +106,7 @@ def prepare(
 
 
 def choose_features(dataset: Dataset, training: NDArray[np.int64], features: int) -> SparseTensor:
-    """The tensor with at most so many features per mode, judged by the training rows alone."""
+    """The tensor cut to ``features`` per mode, judged by the training rows alone."""
     tensor = dataset.tensor
     for mode in range(1, tensor.n_modes):
         if features and tensor.shape[mode] > features:

@@ -25,7 +25,7 @@ from swiftcore.transport.compiled.blocks import (
 )
 from swiftcore.transport.compiled.elementary import COMPILED, exp, log
 
-LARGEST_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
+MAX_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
 
 
 @njit(**COMPILED)
@@ -101,7 +101,7 @@ def _newton_step(p: Any, delta: Any, psi: Any, wanted: Any, product: float) -> A
     """
     size, phi = len(psi), product / (product + 1.0)
     step = np.empty(size)
-    if size > LARGEST_NEWTON:
+    if size > MAX_NEWTON:
         for s in range(size):
             own = 0.0
             for i in range(len(delta)):

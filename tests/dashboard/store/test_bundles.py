@@ -161,10 +161,10 @@ def test_bombs_and_giants_are_refused(
 ) -> None:
     with pytest.raises(SwiftError, match="unpacks to far more"):
         store.import_run(zipped({**members(bundle), "run/links.json": bytes(80_000_000)}))
-    monkeypatch.setattr(bundle_zip, "LARGEST_MEMBER", 1_000)
+    monkeypatch.setattr(bundle_zip, "MAX_MEMBER", 1_000)
     with pytest.raises(SwiftError, match="too large"):
         store.import_run(bundle)
-    monkeypatch.setattr(bundle_zip, "LARGEST_BUNDLE", 1_000)
+    monkeypatch.setattr(bundle_zip, "MAX_BUNDLE", 1_000)
     with pytest.raises(SwiftError, match="too large"):
         store.import_run(bundle)
 

@@ -51,11 +51,11 @@ def test_rare_features_are_not_compared_in_real_data(
     assert 1 < frequent < 8  # else this test tests nothing
     store.add_dataset(data)
     monkeypatch.setattr(state, "small_cells", lambda: 10)
-    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
+    page = tab(open_page("data", store, monkeypatch), TAB, "How similar features are")
     assert len(page.dataframe[0].value) == frequent - 1
     assert f"{8 - frequent} rare features" in words(page)
     monkeypatch.setattr(state, "small_cells", lambda: 0)
-    page = tab(open_page("data", store, monkeypatch), TAB, "How alike features are")
+    page = tab(open_page("data", store, monkeypatch), TAB, "How similar features are")
     nearest = page.dataframe[0].value
     assert len(nearest) == 7 and nearest["Distance"].is_monotonic_increasing
 

@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 from support.opened_page import damage, drawn, open_page, widget, words
 
-from dashboard.session.fit_summary import open_fit
+from dashboard.session.fit_summary import fit_summary
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 from dashboard.widgets import downloads
@@ -134,12 +134,12 @@ def test_a_workbook_goes_out_and_comes_back(
     monkeypatch.setenv("SWIFT_HOME", str(fitted_store.root))
     chosen = {"swift.run": fit_id, "swift.dataset": fitted_store.datasets()[0].id}
     monkeypatch.setattr(
-        "dashboard.session.state.recall",
+        "dashboard.session.state.get",
         lambda name, default=None: chosen.get(f"swift.{name}", default),
     )
-    opened = open_fit()
-    assert opened is not None
-    book = load_workbook(io.BytesIO(downloads._workbook(opened)))
+    summary = fit_summary()
+    assert summary is not None
+    book = load_workbook(io.BytesIO(downloads._workbook(summary)))
     sheet = book.active
     heads = {cell.value: cell.column for row in sheet.iter_rows(max_row=6) for cell in row
              if cell.value}  # fmt: skip
@@ -150,6 +150,6 @@ def test_a_workbook_goes_out_and_comes_back(
     sheet.cell(first, heads["Confidence"]).value = 4
     out = io.BytesIO()
     book.save(out)
-    assert downloads.save_workbook(opened, out.getvalue()) == 1
+    assert downloads.save_workbook(summary, out.getvalue()) == 1
     saved = Reviews(fitted_store.root).latest(fit_id)
     assert [(one.reviewer, one.name) for one in saved] == [("Dr Paper", "On paper")]

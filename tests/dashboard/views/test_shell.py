@@ -14,7 +14,6 @@ from support.opened_page import damage, drawn, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard import launch
-from dashboard.icon import page_icon
 from dashboard.store.store import Store
 from dashboard.text.display import clipped, visible
 from dashboard.text.wording import WORDS, count_of, plural
@@ -153,7 +152,8 @@ def test_nouns_have_plurals(one: str, many: str) -> None:
 
 
 def test_the_icon_is_a_picture_of_our_own() -> None:
-    assert page_icon().startswith(b"\x89PNG\r\n\x1a\n") and page_icon().endswith(b"IEND\xaeB`\x82")
+    icon = APP.with_name("icon.png").read_bytes()
+    assert icon.startswith(b"\x89PNG\r\n\x1a\n") and icon.endswith(b"IEND\xaeB`\x82")
 
 
 def ask(path: str, host: str) -> tuple[int, dict[str, str], str]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swiftcore.data.building.similar_names import look_alikes
+from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.options import BuildOptions, Limits, options_from_text
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.summary import DatasetSummary, summarize, telling_features
+from swiftcore.data.summary import DatasetSummary, leaky_features, summarize
 from swiftcore.errors import InvalidSettings
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
@@ -32,10 +32,10 @@ def random_tensor(rng: np.random.Generator, outcome: NDArray[np.bool_], leak: bo
 def test_a_planted_leak_is_found_and_nothing_else(seed: int) -> None:
     rng = np.random.default_rng(seed)
     outcome = rng.random(400) < 0.25
-    found = telling_features(random_tensor(rng, outcome, leak=True), outcome)
+    found = leaky_features(random_tensor(rng, outcome, leak=True), outcome)
     assert [(one.mode, one.feature) for one in found] == [("diagnosis", "30")]
     assert found[0].auc > 0.95
-    assert telling_features(random_tensor(rng, outcome, leak=False), outcome) == []
+    assert leaky_features(random_tensor(rng, outcome, leak=False), outcome) == []
 
 
 def test_single_feature_auc_is_the_roc_area() -> None:
@@ -46,7 +46,7 @@ def test_single_feature_auc_is_the_roc_area() -> None:
     tensor = random_tensor(rng, outcome, leak=True)
     has = np.zeros(300)
     has[tensor.coordinates[tensor.coordinates[:, 1] == 30, 0]] = 1
-    found = telling_features(tensor, outcome)
+    found = leaky_features(tensor, outcome)
     assert found[0].auc == pytest.approx(roc_auc_score(outcome, has), abs=1e-12)
 
 
@@ -54,7 +54,7 @@ def test_several_classes() -> None:
     outcome = np.array(["red", "green", "blue"] * 20)
     places = [(row, ["red", "green", "blue"].index(outcome[row])) for row in range(60)]
     tensor = SparseTensor.from_coordinates(places, np.ones(60))
-    assert {one.value for one in telling_features(tensor, outcome)} == {"red", "green", "blue"}
+    assert {one.value for one in leaky_features(tensor, outcome)} == {"red", "green", "blue"}
 
 
 def test_summary_survives_json_and_reads_aloud() -> None:
@@ -73,9 +73,9 @@ def test_summary_survives_json_and_reads_aloud() -> None:
 
 
 def test_look_alikes() -> None:
-    assert look_alikes(["250.0", "250.00", "25.00"]) == [("250.0", "250.00")]
-    assert look_alikes(["9007199254740993", "9007199254740992"]) == []
-    assert look_alikes(["a", "b", "zero\u200bwidth", "zerowidth"]) == [
+    assert similar_names(["250.0", "250.00", "25.00"]) == [("250.0", "250.00")]
+    assert similar_names(["9007199254740993", "9007199254740992"]) == []
+    assert similar_names(["a", "b", "zero\u200bwidth", "zerowidth"]) == [
         ("zerowidth", "zero\u200bwidth")
     ]
 

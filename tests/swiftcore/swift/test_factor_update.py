@@ -8,7 +8,7 @@ from reference.dense_swift import joint_step, projection_step, reconstruct, sequ
 from reference.known_problems import random_problem
 from support.settled import BEYOND, PAPER_GRID, settle
 
-from swiftcore.swift.factor_update import push_on, update_factors, update_one_mode, with_weights_in
+from swiftcore.swift.factor_update import extrapolate, normalize, update_factors, update_one_mode
 from swiftcore.transport.sweep import stack_factors
 
 SHAPES = [(7, 6), (6, 5, 4), (4, 3, 3, 3)]
@@ -107,11 +107,11 @@ def test_zeros_stay_and_a_dead_component_stays_dead(rho: float, dtype: str) -> N
 
 def test_same_model_with_the_weight_in_the_first_free_mode() -> None:
     _, _, factors = random_problem(1, (5, 4, 3), 2, 0.3, True)
-    scaled = with_weights_in(factors, range(3))
+    scaled = normalize(factors, range(3))
     np.testing.assert_allclose(reconstruct(scaled), reconstruct(factors))
     np.testing.assert_allclose(scaled[1].sum(axis=0), 1.0)
     np.testing.assert_allclose(scaled[2].sum(axis=0), 1.0)
-    alone = with_weights_in(factors, [0])
+    alone = normalize(factors, [0])
     for got, given in zip(alone, factors, strict=True):
         np.testing.assert_allclose(got, given)
 
@@ -120,6 +120,6 @@ def test_momentum_goes_on_in_logarithms() -> None:
     """From 1 to 2 and on by half a step in logs: 2 * sqrt(2); never by more than tenfold."""
     before = [np.ones((2, 1)), np.full((2, 1), 0.5)]
     now = [np.array([[2.0], [1e6]]), np.full((2, 1), 0.5)]
-    pushed = push_on(now, before, 0.5, [0])
-    np.testing.assert_allclose(pushed[0], [[2.0 * np.sqrt(2)], [1e6 * np.sqrt(10)]])
-    np.testing.assert_array_equal(pushed[1], now[1])
+    extrapolated = extrapolate(now, before, 0.5, [0])
+    np.testing.assert_allclose(extrapolated[0], [[2.0 * np.sqrt(2)], [1e6 * np.sqrt(10)]])
+    np.testing.assert_array_equal(extrapolated[1], now[1])

@@ -14,7 +14,7 @@ from support.settled import PAPER_GRID, make_sweeper, model_side, settle
 
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.column_task import MASS, NEWTON_TOLERANCE
-from swiftcore.transport.compiled.log_domain import LARGEST_NEWTON
+from swiftcore.transport.compiled.log_domain import MAX_NEWTON
 from swiftcore.transport.kernel import DenseKernel, LogKernel, build_kernel
 from swiftcore.transport.sweep import cold_state, stack_factors
 
@@ -203,7 +203,7 @@ def test_sweeps_and_newton_steps_find_the_same(dtype: str) -> None:
 def test_long_columns_in_logs(dtype: str) -> None:
     """More nonzeros in a column than Newton's full matrix takes; still solved, if slowly."""
     random = np.random.default_rng(1)
-    size = LARGEST_NEWTON + 8
+    size = MAX_NEWTON + 8
     places = np.column_stack([np.arange(size), np.zeros(size, dtype=int)])
     tensor = SparseTensor.from_coordinates(places, random.integers(1, 4, size), shape=(size, 1))
     line = np.sort(random.random(size))

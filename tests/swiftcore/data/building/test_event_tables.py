@@ -206,7 +206,7 @@ def test_duplicates_by_choice(write: Write) -> None:
     assert np.allclose(build(path, values="log-count").tensor.values, np.log1p([5, 1]))
     assert codes_of(path, duplicates="refuse") == ["rows-repeat"]
     summary = build(path).summary
-    assert summary and any("amounts were added" in note for note in summary.notes)
+    assert summary and any("counts were added" in note for note in summary.notes)
 
 
 def test_support_and_top(write: Write) -> None:
@@ -229,8 +229,8 @@ def test_look_alikes_are_reported_and_merged_only_on_request(write: Write) -> No
     path = write("t.csv", text)
     apart = build(path)
     assert apart.tensor.shape[1] == 7 and apart.summary
-    assert apart.summary.look_alike_count == 4
-    merged = build(path, merge_look_alikes=True)
+    assert apart.summary.similar_name_count == 4
+    merged = build(path, merge_similar_names=True)
     assert merged.tensor.shape == (7, 3)
 
 

@@ -90,7 +90,7 @@ def test_join_counts_who_has_no_partner_and_refuses_the_endless(
     assert [(one.where, one.count) for one in findings.left_out] == [("d", 1), ("m", 2)]
     with pytest.raises(InvalidData, match="No events belong together"):
         join_events([left.take(np.array([1])), right], "patient", 0, Findings())
-    monkeypatch.setattr(join_module, "MOST_PAIRS", 0)
+    monkeypatch.setattr(join_module, "MAX_PAIRS", 0)
     with pytest.raises(InvalidData, match="too many pairs"):
         join_events([left, right], "patient", 0, Findings())
 

@@ -24,8 +24,8 @@ from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import InvalidData
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
-LONGEST_SECONDS = 5.0
-OPTIONS = BuildOptions(limits=Limits(memory_mb=1024, seconds=LONGEST_SECONDS, decoded_mb=64))
+MAX_SECONDS = 5.0
+OPTIONS = BuildOptions(limits=Limits(memory_mb=1024, seconds=MAX_SECONDS, decoded_mb=64))
 FAULTS = {"reader-fault", "reader-ended", "time-limit"}  # ours, never the file's
 
 
@@ -148,7 +148,7 @@ def check(name: str, content: bytes, path: Path) -> bool:
             assert problem.code not in FAULTS, (name, problem)
             assert problem.code and problem.where and problem.found and problem.cure
         data = None
-    assert time.monotonic() - start < LONGEST_SECONDS + 15  # the reader's own limit, and slack
+    assert time.monotonic() - start < MAX_SECONDS + 15  # the reader's own limit, and slack
     if data is not None and name == "plain.csv":
         every_row_is_accounted_for(data, content)
     return data is not None

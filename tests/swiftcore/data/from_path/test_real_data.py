@@ -34,11 +34,11 @@ def test_eicu_heart_failure_without_its_own_group(shared: Shared) -> None:
     whole = build_path(shared("eicu_demo"), BuildOptions(outcome_column="hf_dx, hf_history"))
     assert whole.tensor.shape == (1145, 135, 166)
     assert whole.outcome is not None and int(whole.outcome.sum()) == 235
-    assert whole.summary and any("Congestive" in one.feature for one in whole.summary.telling)
+    assert whole.summary and any("Congestive" in one.feature for one in whole.summary.leaky)
     options = BuildOptions(outcome_column="hf_dx, hf_history", drop_codes=("108",))
     dropped = build_path(shared("eicu_demo"), options)
     assert dropped.tensor.shape[1:] == (134, 166)
-    assert dropped.summary and not dropped.summary.telling
+    assert dropped.summary and not dropped.summary.leaky
     assert any("to be dropped" in one.reason for one in dropped.summary.left_out)
 
 
@@ -103,7 +103,7 @@ def test_gibleed_outcome_from_codes_loses_its_own_code(shared: Shared) -> None:
     )
     assert everything.tensor.shape == (2694, 80, 86)
     assert everything.outcome is not None and int(everything.outcome.sum()) == 479
-    assert everything.summary and everything.summary.telling[0].auc > 0.99
+    assert everything.summary and everything.summary.leaky[0].auc > 0.99
 
 
 def test_gibleed_has_no_deaths(shared: Shared) -> None:
@@ -120,7 +120,7 @@ def test_mimic3(shared: Shared) -> None:
     assert data.summary and data.summary.tables["DIAGNOSES_ICD.csv"] == 1761
     assert data.summary.tables["PRESCRIPTIONS.csv"] == 10_398
     assert "Congestive heart failure, unspecified" not in data.tensor.modes[1].labels
-    assert data.summary.look_alike_count > 0  # 'Azithromycin' and 'Azithromycin '
+    assert data.summary.similar_name_count > 0  # 'Azithromycin' and 'Azithromycin '
 
 
 def test_mimic3_grouped_per_visit(shared: Shared) -> None:

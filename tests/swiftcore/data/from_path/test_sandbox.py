@@ -37,7 +37,7 @@ def test_report_reads_well(write: Write) -> None:
     assert "  t.csv: 500 rows" in report and "  features: code, drug" in report
     assert report.endswith("No problems.")
     bad = inspect_text(write("u.csv", "patient,code,n\n1,a,-1\n2,b,x\n"))
-    assert "2 problems to mend:" in bad
+    assert "2 problems to fix:" in bad
     assert "[value-negative]" in bad and "rows 1" in bad
 
 
@@ -97,7 +97,7 @@ def test_nothing_is_left_when_the_parent_is_killed(write: Write) -> None:
     path = write("t.csv", TABLE * 2000)
     program = (
         "import sys, threading, time\n"
-        "from swiftcore.data import sandbox\n"
+        "from swiftcore.data.from_path import sandbox\n"
         "threading.Thread(target=sandbox.build_path, args=(sys.argv[1],), daemon=True).start()\n"
         "time.sleep(0.5)\n"
         "print('started', flush=True)\n"

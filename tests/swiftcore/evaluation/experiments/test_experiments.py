@@ -18,7 +18,7 @@ from swiftcore.errors import InvalidSettings, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.run import link_outcome, run_experiment
 from swiftcore.evaluation.experiments.settings import GRIDS, ExperimentSettings
-from swiftcore.evaluation.methods.catalogue import METHODS, MOST_CELLS_QUICK, usual_methods
+from swiftcore.evaluation.methods.catalogue import MAX_CELLS_QUICK, METHODS, usual_methods
 from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES, grid_size
 from swiftcore.evaluation.protocol.folds import make_folds, read_labels
 from swiftcore.evaluation.protocol.noise import Noise
@@ -243,7 +243,7 @@ def test_usual_methods_leave_out_what_would_take_hours(patients: Dataset) -> Non
     wide = Dataset("wide", tensor, None, "", "")
     assert "cp_binary" not in usual_methods(wide)
     assert "cp_binary" in usual_methods(wide, features=50)
-    between = 1 + round(MOST_CELLS_QUICK / wide.tensor.shape[0]) ** 0.5
+    between = 1 + round(MAX_CELLS_QUICK / wide.tensor.shape[0]) ** 0.5
     assert "cp_binary" in usual_methods(wide, features=int(between))
     slow = {"cp_binary", "cp_continuous", "supervised_swift"}
     assert not slow & set(usual_methods(wide, features=int(between), quick=True))
