@@ -74,15 +74,22 @@ def main() -> int:
             browser.close()
     load = os.getloadavg()
     medians = {name: round(statistics.median(run[name] for run in runs), 2) for name in runs[0]}
-    table = Table("", "median, s", "slowest, s", title=f"{REPEATS} cold starts, load {load[0]:.1f} "
-                                                       f"on {os.cpu_count()} cores")  # fmt: skip
+    table = Table(
+        "",
+        "median, s",
+        "slowest, s",
+        title=f"{REPEATS} cold starts, load {load[0]:.1f} on {os.cpu_count()} cores",
+    )
     for name, median in medians.items():
         table.add_row(name, f"{median:.2f}", f"{max(run[name] for run in runs):.2f}")
     Console().print(table)
-    about = {"load_average": [round(value, 2) for value in load], "cores": os.cpu_count(),
-             "repeats": REPEATS, "median_seconds": medians,
-             "seconds": [{name: round(value, 3) for name, value in run.items()}
-                         for run in runs]}  # fmt: skip
+    about = {
+        "load_average": [round(value, 2) for value in load],
+        "cores": os.cpu_count(),
+        "repeats": REPEATS,
+        "median_seconds": medians,
+        "seconds": [{name: round(value, 3) for name, value in run.items()} for run in runs],
+    }
     RESULT.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     return 0
 

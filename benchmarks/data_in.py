@@ -54,11 +54,13 @@ def write_events(path: Path, rows: int) -> None:
     patients = rng.integers(0, max(rows // 100, 10), rows)
     diagnoses = np.minimum(rng.zipf(1.4, rows), 800)
     drugs = np.minimum(rng.zipf(1.3, rows), 600)
-    pd.DataFrame({
-        "patient_id": np.char.add("P", np.char.zfill(patients.astype(str), 7)),
-        "diagnosis": np.char.add("D", diagnoses.astype(str)),
-        "drug": np.char.add("drug ", drugs.astype(str)),
-    }).to_csv(path, index=False)  # fmt: skip
+    pd.DataFrame(
+        {
+            "patient_id": np.char.add("P", np.char.zfill(patients.astype(str), 7)),
+            "diagnosis": np.char.add("D", diagnoses.astype(str)),
+            "drug": np.char.add("drug ", drugs.astype(str)),
+        }
+    ).to_csv(path, index=False)
 
 
 def measure_events(rows: int, times: int) -> dict[str, Any]:
@@ -79,8 +81,11 @@ def measure_events(rows: int, times: int) -> dict[str, Any]:
         }
         tensor = read_path(path, options, Findings()).tensor
         assert tensor.n_entries == len(plain()) and tensor.values.sum() == rows
-        return {"what": f"event CSV, {rows:,} rows ({path.stat().st_size / 1e6:.0f} MB)",
-                "goal": EVENT_GOAL, "seconds": spans}  # fmt: skip
+        return {
+            "what": f"event CSV, {rows:,} rows ({path.stat().st_size / 1e6:.0f} MB)",
+            "goal": EVENT_GOAL,
+            "seconds": spans,
+        }
 
 
 def measure_documents(folder: Path, times: int) -> dict[str, Any]:
@@ -115,8 +120,11 @@ def measure_documents(folder: Path, times: int) -> dict[str, Any]:
         "ours": best_of(times, ours),
         "ours, guarded, from files": best_of(times, lambda: build_path(folder, options)),
     }
-    return {"what": f"{len(texts):,} articles to 100 x 100 words", "goal": TEXT_GOAL,
-            "seconds": spans}  # fmt: skip
+    return {
+        "what": f"{len(texts):,} articles to 100 x 100 words",
+        "goal": TEXT_GOAL,
+        "seconds": spans,
+    }
 
 
 def main() -> None:

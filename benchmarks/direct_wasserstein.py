@@ -90,17 +90,25 @@ def fit_direct_wasserstein(
 def _check(tensor: SparseTensor, rank: int, memory_budget: int) -> None:
     if tensor.n_modes != 3:
         raise InvalidData(
-            Problem("direct-modes", "The direct method is written for three modes", "tensor",
-                    f"{tensor.n_modes} modes", "Give a tensor with three modes.")
-        )  # fmt: skip
+            Problem(
+                "direct-modes",
+                "The direct method is written for three modes",
+                "tensor",
+                f"{tensor.n_modes} modes",
+                "Give a tensor with three modes.",
+            )
+        )
     needed = estimate_memory(tensor.shape, rank)
     if needed > memory_budget:
         raise NotEnoughMemory(
-            Problem("direct-memory", "The direct method would not fit into memory",
-                    f"shape {tensor.shape}, rank {rank}",
-                    f"{needed / 1e9:.1f} GB needed, {memory_budget / 1e9:.1f} GB allowed",
-                    "Take a smaller tensor or rank, or allow more.")
-        )  # fmt: skip
+            Problem(
+                "direct-memory",
+                "The direct method would not fit into memory",
+                f"shape {tensor.shape}, rank {rank}",
+                f"{needed / 1e9:.1f} GB needed, {memory_budget / 1e9:.1f} GB allowed",
+                "Take a smaller tensor or rank, or allow more.",
+            )
+        )
 
 
 def _unfolded(dense: Array, mode: int) -> Array:

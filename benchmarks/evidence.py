@@ -40,17 +40,27 @@ def main(arguments: list[str] | None = None) -> None:
     usual = () if chosen.kind == "ablation" else EVERY_METHOD
     settings = ExperimentSettings(
         methods=tuple(chosen.methods) or usual,
-        ranks=tuple(chosen.ranks), repeats=chosen.repeats,
-        seed=chosen.seed, quick=chosen.quick, features=FEATURES, jobs=chosen.jobs,
-        levels=tuple(chosen.levels), draws=chosen.draws,
-    )  # fmt: skip
-    experiment = joined([
-        run_experiment(
-            chosen.kind, dataset, settings,
-            parts=ROOT / "runs" / "evidence" / dataset.name, progress=_report,
-        )
-        for dataset in datasets
-    ])  # fmt: skip
+        ranks=tuple(chosen.ranks),
+        repeats=chosen.repeats,
+        seed=chosen.seed,
+        quick=chosen.quick,
+        features=FEATURES,
+        jobs=chosen.jobs,
+        levels=tuple(chosen.levels),
+        draws=chosen.draws,
+    )
+    experiment = joined(
+        [
+            run_experiment(
+                chosen.kind,
+                dataset,
+                settings,
+                parts=ROOT / "runs" / "evidence" / dataset.name,
+                progress=_report,
+            )
+            for dataset in datasets
+        ]
+    )
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{chosen.name or chosen.data + '_' + chosen.kind}.json"
     kept = json.loads(experiment.to_json())
@@ -96,9 +106,10 @@ def joined(experiments: Sequence[Experiment]) -> Experiment:
             tables["confusion"].groupby(places, sort=False, as_index=False)["count"].sum()
         )
     about: dict[str, Any] = {
-        **first.about, "data": [one.about["data"] for one in experiments],
+        **first.about,
+        "data": [one.about["data"] for one in experiments],
         "seconds": sum(one.about["seconds"] for one in experiments),
-    }  # fmt: skip
+    }
     return Experiment(first.kind, about, tables)
 
 

@@ -82,9 +82,15 @@ def run_cp_als(
     output, seconds = _timed(run, max_iterations)
     iterations = int(output["iters"]) + 1  # pyttb gives the index of the last one
     return PeerResult(
-        "pyttb cp_als", iterations, seconds / iterations, seconds, iterations < max_iterations,
-        f"fit changes by less than {TOLERANCE:g}", float(output["fit"]), "1 - |X - M| / |X|",
-    )  # fmt: skip
+        "pyttb cp_als",
+        iterations,
+        seconds / iterations,
+        seconds,
+        iterations < max_iterations,
+        f"fit changes by less than {TOLERANCE:g}",
+        float(output["fit"]),
+        "1 - |X - M| / |X|",
+    )
 
 
 def run_cp_apr(
@@ -99,17 +105,20 @@ def run_cp_apr(
 
     def run(limit: int) -> Any:
         init = ktensor([factor.copy() for factor in start])
-        return cp_apr(
-            data, rank, "mu", TOLERANCE, max_seconds, limit, init=init, printitn=0
-        )[2]  # fmt: skip
+        return cp_apr(data, rank, "mu", TOLERANCE, max_seconds, limit, init=init, printitn=0)[2]
 
     output, seconds = _timed(run, max_iterations)
     violations = output["kktViolations"]
     return PeerResult(
-        "pyttb cp_apr", len(violations), seconds / len(violations), seconds,
-        bool(violations[-1] < TOLERANCE), f"KKT violation below {TOLERANCE:g}",
-        float(output["obj"]), "Poisson log-likelihood",
-    )  # fmt: skip
+        "pyttb cp_apr",
+        len(violations),
+        seconds / len(violations),
+        seconds,
+        bool(violations[-1] < TOLERANCE),
+        f"KKT violation below {TOLERANCE:g}",
+        float(output["obj"]),
+        "Poisson log-likelihood",
+    )
 
 
 def run_gcp(
@@ -136,10 +145,15 @@ def run_gcp(
     output, seconds = _timed(run, max_epochs)
     epochs = int(output["n_epoch"]) + 1
     return PeerResult(
-        f"pyttb gcp_opt {loss.name.lower()}", epochs, seconds / epochs, seconds,
-        epochs < max_epochs, "the estimated loss rises in two epochs",
-        float(np.min(output["f_est_trace"])), "loss estimated on a sample of cells",
-    )  # fmt: skip
+        f"pyttb gcp_opt {loss.name.lower()}",
+        epochs,
+        seconds / epochs,
+        seconds,
+        epochs < max_epochs,
+        "the estimated loss rises in two epochs",
+        float(np.min(output["f_est_trace"])),
+        "loss estimated on a sample of cells",
+    )
 
 
 def run_nn_parafac(
@@ -156,10 +170,15 @@ def run_nn_parafac(
 
     errors, seconds = _timed(run, max_iterations)
     return PeerResult(
-        "tensorly non_negative_parafac", len(errors), seconds / len(errors), seconds,
-        len(errors) < max_iterations, f"relative error changes by less than {TOLERANCE:g}",
-        1.0 - float(errors[-1]), "1 - |X - M| / |X|",
-    )  # fmt: skip
+        "tensorly non_negative_parafac",
+        len(errors),
+        seconds / len(errors),
+        seconds,
+        len(errors) < max_iterations,
+        f"relative error changes by less than {TOLERANCE:g}",
+        1.0 - float(errors[-1]),
+        "1 - |X - M| / |X|",
+    )
 
 
 def _timed(run: Callable[[int], Any], limit: int) -> tuple[Any, float]:

@@ -71,29 +71,35 @@ def _lines(
         own = weights[weights["phenotype"] == one.identifier]
         telling = own.loc[own["weight"].idxmax()]  # two classes have one line
         yield {
-            "phenotype": one.identifier, "share": one.share,
+            "phenotype": one.identifier,
+            "share": one.share,
             "features": {mode: [item.label for item in items] for mode, items in one.items.items()},
             "found_with_other_seeds": float(comes_back.loc[one.identifier, "seeds"]),
             "found_with_other_rows": float(comes_back.loc[one.identifier, "folds"]),
-            "class": str(telling["class"]), "weight": float(telling["weight"]),
-            "fold_low": float(telling["low"]), "fold_high": float(telling["high"]),
+            "class": str(telling["class"]),
+            "weight": float(telling["weight"]),
+            "fold_low": float(telling["low"]),
+            "fold_high": float(telling["high"]),
             "same_sign_in_folds": float(telling["same_sign"]),
-        }  # fmt: skip
+        }
 
 
 def table(lines: list[dict[str, Any]]) -> str:
     """As Markdown; of several classes the one a phenotype speaks for most is shown."""
-    shown = pd.DataFrame([
-        {
-            "phenotype": line["phenotype"], "share": f"{line['share']:.0%}",
-            "features": "; ".join(dict.fromkeys(map(", ".join, line["features"].values()))),
-            "seeds": f"{line['found_with_other_seeds']:.0%}",
-            "rows": f"{line['found_with_other_rows']:.0%}",
-            "weight": f"{line['weight']:+.2f} [{line['fold_low']:+.2f}, {line['fold_high']:+.2f}] "
-                      + line["class"],
-        }
-        for line in lines
-    ])  # fmt: skip
+    shown = pd.DataFrame(
+        [
+            {
+                "phenotype": line["phenotype"],
+                "share": f"{line['share']:.0%}",
+                "features": "; ".join(dict.fromkeys(map(", ".join, line["features"].values()))),
+                "seeds": f"{line['found_with_other_seeds']:.0%}",
+                "rows": f"{line['found_with_other_rows']:.0%}",
+                "weight": f"{line['weight']:+.2f} "
+                f"[{line['fold_low']:+.2f}, {line['fold_high']:+.2f}] {line['class']}",
+            }
+            for line in lines
+        ]
+    )
     head = ["| " + " | ".join(shown.columns) + " |", "|---" * len(shown.columns) + "|"]
     return "\n".join(head + ["| " + " | ".join(row) + " |" for row in shown.to_numpy(str)])
 

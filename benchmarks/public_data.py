@@ -52,9 +52,12 @@ def load(name: str) -> list[Dataset]:
 
 def _eicu() -> Dataset:
     options = BuildOptions(
-        outcome_column="hf_dx, hf_history", outcome_name="heart failure",
-        drop_codes=("108",), values="binary", name="eicu",
-    )  # fmt: skip
+        outcome_column="hf_dx, hf_history",
+        outcome_name="heart failure",
+        drop_codes=("108",),
+        values="binary",
+        name="eicu",
+    )
     return build_path(SHARED / "eicu_demo", options)
 
 
@@ -62,11 +65,14 @@ def _dataset(name: str, texts: Texts) -> Dataset:
     names = [f"{path.parent.name}/{path.stem}" for path in texts]
     corpus = read_corpus(names, list(texts.values()), "english", Findings())
     return Dataset(
-        name, cooccurrence_tensor(corpus, corpus.words),
-        np.array([path.parent.name for path in texts]), "category",
+        name,
+        cooccurrence_tensor(corpus, corpus.words),
+        np.array([path.parent.name for path in texts]),
+        "category",
         "BBC News articles; words that meet in a sentence, counted",
-        word_counts=corpus.word_counts(), words=corpus.words,
-    )  # fmt: skip
+        word_counts=corpus.word_counts(),
+        words=corpus.words,
+    )
 
 
 def _each_once(texts: Texts) -> Texts:

@@ -179,20 +179,29 @@ def convergence(quick: bool) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for start in ("random", "kl"):
         for momentum in (0.0, 0.8):
-            model = Swift(RANK, start=start, n_restarts=1 if start == "random" else 4,
-                          momentum=momentum, max_iterations=most, random_state=0)  # fmt: skip
+            model = Swift(
+                RANK,
+                start=start,
+                n_restarts=1 if start == "random" else 4,
+                momentum=momentum,
+                max_iterations=most,
+                random_state=0,
+            )
             begin = time.perf_counter()
             model.fit(tensor, costs)
             total = time.perf_counter() - begin
             lead = total - model.history_[-1].seconds  # making the start
             rows.append(
                 {
-                    "start": start, "momentum": momentum, "iterations": model.n_iterations_,
-                    "outcome": model.outcome_.name, "seconds": total,
+                    "start": start,
+                    "momentum": momentum,
+                    "iterations": model.n_iterations_,
+                    "outcome": model.outcome_.name,
+                    "seconds": total,
                     "objective": model.objective_,
                     "trace": [(lead + e.seconds, e.objective) for e in model.history_],
                 }
-            )  # fmt: skip
+            )
     best = min(row["objective"] for row in rows)
     for row in rows:
         for share in (0.05, 0.02, 0.01):
@@ -216,11 +225,13 @@ def direct(quick: bool) -> dict[str, Any]:
         )
         rows.append(
             {
-                "shape": tensor.shape, "rank": rank, "direct_seconds": seconds[0],
+                "shape": tensor.shape,
+                "rank": rank,
+                "direct_seconds": seconds[0],
                 "swiftcore_seconds": float(np.median(steps)),
                 "ratio": seconds[0] / float(np.median(steps)),
             }
-        )  # fmt: skip
+        )
     return {"rows": rows}
 
 
@@ -233,13 +244,13 @@ def peers(quick: bool) -> dict[str, Any]:
     model.fit(tensor, costs)
     rows.append(
         {
-            "method": "swiftcore Swift", "iterations": model.n_iterations_,
-            "seconds_per_iteration": float(
-                np.median(np.diff([e.seconds for e in model.history_]))
-            ),
-            "seconds": time.perf_counter() - begin, "converged": model.outcome_.name,
+            "method": "swiftcore Swift",
+            "iterations": model.n_iterations_,
+            "seconds_per_iteration": float(np.median(np.diff([e.seconds for e in model.history_]))),
+            "seconds": time.perf_counter() - begin,
+            "converged": model.outcome_.name,
         }
-    )  # fmt: skip
+    )
     limit = 20 if quick else 100
     for run in (
         lambda: run_cp_als(tensor, RANK, max_iterations=limit),
@@ -250,18 +261,25 @@ def peers(quick: bool) -> dict[str, Any]:
         result = run()
         rows.append(
             {
-                "method": result.method, "iterations": result.iterations,
+                "method": result.method,
+                "iterations": result.iterations,
                 "seconds_per_iteration": result.seconds_per_iteration,
-                "seconds": result.seconds, "converged": result.converged,
+                "seconds": result.seconds,
+                "converged": result.converged,
             }
-        )  # fmt: skip
+        )
     return {"shape": tensor.shape, "rank": RANK, "rows": rows}
 
 
 SECTIONS: dict[str, Callable[[bool], dict[str, Any]]] = {
-    "speed": speed, "profile": profile, "convergence": convergence, "direct": direct,
-    "peers": peers, "growth": growth, "memory": memory,
-}  # fmt: skip
+    "speed": speed,
+    "profile": profile,
+    "convergence": convergence,
+    "direct": direct,
+    "peers": peers,
+    "growth": growth,
+    "memory": memory,
+}
 
 
 def main() -> None:
@@ -273,9 +291,12 @@ def main() -> None:
     path = RESULTS / ("engine_quick.json" if chosen.quick else "engine.json")
     results = json.loads(path.read_text()) if path.exists() else {}
     results["about"] = {
-        "version": swiftcore.__version__, "python": platform.python_version(),
-        "numpy": np.__version__, "cores": os.cpu_count(), "machine": platform.machine(),
-    }  # fmt: skip
+        "version": swiftcore.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+    }
     for name in chosen.only:
         results[name] = SECTIONS[name](chosen.quick)
         show(name, results[name])

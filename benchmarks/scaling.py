@@ -47,10 +47,14 @@ from swiftcore.tensor import SparseTensor
 Array = NDArray[np.float64]
 RANK, ROWS = 10, 500  # where the other one grows
 BASELINES: dict[str, Any] = {
-    "cp_als": CpAls, "cp_nmu": CpNmu, "supervised_cp": SupervisedCp,
-    "similarity_cp": SimilarityCp, "cp_continuous": CpContinuous, "cp_binary": CpBinary,
+    "cp_als": CpAls,
+    "cp_nmu": CpNmu,
+    "supervised_cp": SupervisedCp,
+    "similarity_cp": SimilarityCp,
+    "cp_continuous": CpContinuous,
+    "cp_binary": CpBinary,
     "cp_apr": CpApr,
-}  # fmt: skip
+}
 METHODS = ("swift", *BASELINES, "direct_wasserstein")
 
 
@@ -82,8 +86,15 @@ def steps(key: str, rows: int, rank: int, iterations: int = 4) -> list[float]:
     """Seconds of each iteration, the first left out where there are several."""
     tensor, costs, outcome = problem(rows)
     if key == "swift":
-        model: Any = Swift(rank, n_jobs=1, start="random", n_restarts=1, max_iterations=iterations,
-                           tolerance=0.0, random_state=0).fit(tensor, costs)  # fmt: skip
+        model: Any = Swift(
+            rank,
+            n_jobs=1,
+            start="random",
+            n_restarts=1,
+            max_iterations=iterations,
+            tolerance=0.0,
+            random_state=0,
+        ).fit(tensor, costs)
     else:
         model = BASELINES[key](rank, max_iterations=iterations, tolerance=0.0, random_state=0)
         model.fit(tensor, costs, labels=outcome)
@@ -159,8 +170,9 @@ def all_columns(
     model = np.einsum("ir,jr,kr->ijk", *factors, optimize=True)
     for mode, cost in enumerate(costs):
         kernel = np.exp(-10.0 * cost - 1.0)
-        u, v = dense_scalings(unfolded(model, mode), unfolded(data, mode), kernel,
-                              relaxation(10.0, 1.0), sweeps)  # fmt: skip
+        u, v = dense_scalings(
+            unfolded(model, mode), unfolded(data, mode), kernel, relaxation(10.0, 1.0), sweeps
+        )
         u *= kernel @ v
 
 
@@ -177,8 +189,11 @@ def by_iterations(quick: bool, clock: Clock) -> dict[str, Any]:
 
 
 SECTIONS: dict[str, Callable[[bool, Clock], dict[str, Any]]] = {
-    "by_iterations": by_iterations, "by_sweeps": by_sweeps, "by_rows": by_rows, "by_rank": by_rank,
-}  # fmt: skip
+    "by_iterations": by_iterations,
+    "by_sweeps": by_sweeps,
+    "by_rows": by_rows,
+    "by_rank": by_rank,
+}
 
 
 def ratios(results: dict[str, Any]) -> dict[str, float]:
@@ -202,8 +217,12 @@ def draw(results: dict[str, Any], path: Path) -> None:
     from matplotlib import pyplot as plt
 
     figure, panels = plt.subplots(1, 4, figsize=(16, 4.2), layout="constrained")
-    axes = {"by_rows": "rows", "by_rank": "rank", "by_sweeps": "sweeps",
-            "by_iterations": "iterations"}  # fmt: skip
+    axes = {
+        "by_rows": "rows",
+        "by_rank": "rank",
+        "by_sweeps": "sweeps",
+        "by_iterations": "iterations",
+    }
     names = [*METHODS, "paper"]
     titles = METHOD_TITLES | {"paper": "SWIFT as printed (dense, cold sweeps)"}
     for panel, (section, x) in zip(panels, axes.items(), strict=True):
@@ -250,11 +269,15 @@ def main() -> None:
         clock = Clock(chosen.minutes)
         results: dict[str, Any] = {
             "about": {
-                "version": swiftcore.__version__, "python": platform.python_version(),
-                "numpy": np.__version__, "cores": os.cpu_count(), "machine": platform.machine(),
-                "data": "generate_ehr(rows, seed=0), rows x 100 x 100", "threads": 1,
+                "version": swiftcore.__version__,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "cores": os.cpu_count(),
+                "machine": platform.machine(),
+                "data": "generate_ehr(rows, seed=0), rows x 100 x 100",
+                "threads": 1,
             }
-        }  # fmt: skip
+        }
         for name, section in SECTIONS.items():
             results[name] = section(chosen.quick, clock)
             show(name, results[name])

@@ -20,14 +20,15 @@ from swiftcore.evaluation.methods.names import METHOD_TITLES
 DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)
 PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
-    "swift": (0.759, 0.781, 0.803, 0.815, 0.818), "cp_als": (0.521, 0.571, 0.675, 0.671, 0.671),
+    "swift": (0.759, 0.781, 0.803, 0.815, 0.818),
+    "cp_als": (0.521, 0.571, 0.675, 0.671, 0.671),
     "cp_nmu": (0.484, 0.493, 0.581, 0.600, 0.650),
     "supervised_cp": (0.506, 0.625, 0.631, 0.665, 0.662),
     "similarity_cp": (0.518, 0.648, 0.638, 0.662, 0.673),
     "cp_continuous": (0.403, 0.481, 0.528, 0.559, 0.543),
     "cp_binary": (0.746, 0.743, 0.737, 0.756, 0.743),
     "cp_apr": (0.675, 0.768, 0.753, 0.743, 0.746),
-}  # fmt: skip
+}
 _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _ACROSS = {"evaluation": "rank", "noise": "level", "ablation": "rank"}
 
@@ -45,11 +46,15 @@ def table(experiment: Experiment, paper: Mapping[str, tuple[float, ...]]) -> str
     means = scores.pivot_table(index=by, columns=across, values="score", sort=False)
     spreads = scores.pivot_table(index=by, columns=across, values="score", aggfunc="std")
     columns = sorted(means.columns)
-    lines = [f"| {by} | " + " | ".join(_head(across, column) for column in columns) + " |",
-             "|---" * (len(columns) + 1) + "|"]  # fmt: skip
+    lines = [
+        f"| {by} | " + " | ".join(_head(across, column) for column in columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+    ]
     for name in means.index:
-        cells = [_cell(means, spreads, name, column) + _of_paper(paper, name, across, column)
-                 for column in columns]  # fmt: skip
+        cells = [
+            _cell(means, spreads, name, column) + _of_paper(paper, name, across, column)
+            for column in columns
+        ]
         lines.append(f"| {METHOD_TITLES.get(name, name)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -61,9 +61,12 @@ def compute(folder: Path, quick: bool, jobs: int) -> None:
     """The table itself; in a process of its own, so that it can be killed."""
     dataset = load("bbc_fresh")[0]
     settings = ExperimentSettings(
-        methods=usual_methods(dataset, FEATURES, quick=quick), ranks=PAPER_RANKS,
-        quick=quick, features=FEATURES, jobs=jobs,
-    )  # fmt: skip
+        methods=usual_methods(dataset, FEATURES, quick=quick),
+        ranks=PAPER_RANKS,
+        quick=quick,
+        features=FEATURES,
+        jobs=jobs,
+    )
     experiment = run_experiment("evaluation", dataset, settings, parts=folder / "parts")
     (folder / "table.json").write_text(experiment.to_json())
 
@@ -82,12 +85,15 @@ def killed_and_resumed(command: list[str], folder: Path, bar: float) -> dict[str
     subprocess.run(command, check=True)
     seconds, after = time.perf_counter() - began, _finished(folder)
     return {
-        "seconds": round(seconds, 1), "bar_seconds": bar, "share_of_bar": round(seconds / bar, 3),
-        "killed_after_seconds": round(until_kill, 1), "parts": len(after),
+        "seconds": round(seconds, 1),
+        "bar_seconds": bar,
+        "share_of_bar": round(seconds / bar, 3),
+        "killed_after_seconds": round(until_kill, 1),
+        "parts": len(after),
         "finished_before_the_kill": len(before),
         "of_these_computed_again": sum(after[name] != stamp for name, stamp in before.items()),
         "cores": os.cpu_count(),
-    }  # fmt: skip
+    }
 
 
 def _finished(folder: Path) -> dict[str, int]:

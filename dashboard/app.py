@@ -35,10 +35,11 @@ def main() -> None:
 
 def _pages() -> dict[str, st.Page]:
     return {
-        name: st.Page(_view(name), title=_title(name, title), url_path=name,
-                      default=name == "phenotypes")
+        name: st.Page(
+            _view(name), title=_title(name, title), url_path=name, default=name == "phenotypes"
+        )
         for name, title in PAGES.items()
-    }  # fmt: skip
+    }
 
 
 def _title(name: str, title: str) -> str:

@@ -38,10 +38,18 @@ APP = Path(__file__).with_name("app.py")
 SETTINGS = Path(__file__).with_name(".streamlit") / "config.toml"
 # Streamlit writes inline styles; scripts, fonts, images and sockets come from here only.
 POLICY = (
-    "default-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:",
-    "font-src 'self' data:", "connect-src 'self'", "worker-src 'self' blob:", "frame-src 'none'",
-    "object-src 'none'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'",
-)  # fmt: skip
+    "default-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "frame-src 'none'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+)
 # Without this, a page opened by its link looks for the server under its own path first.
 WHERE = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
 PAGE_PATHS = {"/", *(f"/{name}" for name in PAGES)}
@@ -91,8 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chosen.data_dir is not None:
         os.environ["SWIFT_HOME"] = str(chosen.data_dir.expanduser().resolve())
     if not _is_free(chosen.port):
-        screen.print(f"Port {chosen.port} is in use by another program. Choose another one, "
-                     f"for example: swift dashboard --port {chosen.port + 1}")  # fmt: skip
+        screen.print(
+            f"Port {chosen.port} is in use by another program. Choose another one, "
+            f"for example: swift dashboard --port {chosen.port + 1}"
+        )
         return 2
     try:
         seed_samples(Store(default_root()))
@@ -100,8 +110,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         screen.print(str(error), markup=False)
         return 2
     except OSError as error:
-        screen.print(f"The data folder {default_root()} cannot be used: {error.strerror}. "
-                     "Choose another one with --data-dir.", markup=False)  # fmt: skip
+        screen.print(
+            f"The data folder {default_root()} cannot be used: {error.strerror}. "
+            "Choose another one with --data-dir.",
+            markup=False,
+        )
         return 2
     with contextlib.suppress(KeyboardInterrupt):
         _serve(chosen.port, chosen.browser)
@@ -116,8 +129,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_port, default=8501, help="default 8501")
     where = "where data and results are kept (default ~/.swift-phenotyping)"
     parser.add_argument("--data-dir", type=Path, default=None, help=where)
-    parser.add_argument("--no-browser", dest="browser", action="store_false",
-                        help="serve without opening a browser")  # fmt: skip
+    parser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="serve without opening a browser"
+    )
     return parser
 
 
@@ -170,8 +184,9 @@ def safe_headers(page: str) -> dict[str, str]:
     """What every answer carries; the few inline scripts of the page are named by digest."""
     inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline]
-    scripts = " ".join(["script-src 'self' 'wasm-unsafe-eval'",
-                        *(f"'sha256-{digest}'" for digest in digests)])  # fmt: skip
+    scripts = " ".join(
+        ["script-src 'self' 'wasm-unsafe-eval'", *(f"'sha256-{digest}'" for digest in digests)]
+    )
     return {
         "content-security-policy": "; ".join([*POLICY, scripts]),
         "referrer-policy": "no-referrer",

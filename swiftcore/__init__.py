@@ -54,7 +54,12 @@ __all__ = [
 _HOMES = {
     "swiftcore.cost": ("CostRecipe", "build_costs"),
     "swiftcore.errors": (
-        "InvalidCost", "InvalidData", "InvalidSettings", "NotEnoughMemory", "Problem", "SwiftError",
+        "InvalidCost",
+        "InvalidData",
+        "InvalidSettings",
+        "NotEnoughMemory",
+        "Problem",
+        "SwiftError",
     ),
     "swiftcore.evaluation.experiments.result": ("Experiment",),
     "swiftcore.evaluation.experiments.settings": ("ExperimentSettings",),
@@ -63,7 +68,7 @@ _HOMES = {
     "swiftcore.phenotypes.describe": ("Phenotype", "describe_phenotypes"),
     "swiftcore.progress": ("FitOutcome", "FitProgress"),
     "swiftcore.tensor": ("Mode", "SparseTensor", "unfold"),
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar, overload
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,22 @@ class InvalidSettings(SwiftError):
 
 class NotEnoughMemory(SwiftError):
     """A fit that would need more memory than there is; refused before it starts."""
+
+
+Refusal = TypeVar("Refusal", bound=SwiftError)
+
+
+@overload
+def refuse(code: str, what: str, where: str, found: str, cure: str) -> InvalidData: ...
+@overload
+def refuse(
+    code: str, what: str, where: str, found: str, cure: str, kind: type[Refusal]
+) -> Refusal: ...
+def refuse(
+    code: str, what: str, where: str, found: str, cure: str, kind: type[SwiftError] = InvalidData
+) -> SwiftError:
+    """The error for one problem, to be raised; by default data that cannot be used."""
+    return kind(Problem(code, what, where, found, cure))
 
 
 def where_list(places: Iterable[object], shown: int = 5) -> str:

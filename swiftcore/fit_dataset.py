@@ -21,11 +21,15 @@ def fit_swift(
     options = {name: value for name, value in fit.items() if name in _MODEL_SETTINGS}
     model = Swift(rank, random_state=seed, n_jobs=n_jobs, **options)
     still = fit.get("row_cost", "as costs") == "none"
-    costs: list[Any] = list(build_costs(
-        dataset.tensor.select(0, [0]) if still else dataset.tensor,
-        fit.get("costs", "cosine"), reference=dataset.tensor, seed=seed,
-        word_counts=None if still else dataset.word_counts,
-    ))  # fmt: skip
+    costs: list[Any] = list(
+        build_costs(
+            dataset.tensor.select(0, [0]) if still else dataset.tensor,
+            fit.get("costs", "cosine"),
+            reference=dataset.tensor,
+            seed=seed,
+            word_counts=None if still else dataset.word_counts,
+        )
+    )
     model.fit(dataset.tensor, [None, *costs[1:]] if still else costs)
     return model.factors_
 
@@ -38,5 +42,13 @@ def fit_baseline(dataset: Dataset, seed: int, rank: int, method: str) -> list[ND
     return list(model.factors_)
 
 
-_MODEL_SETTINGS = {"sharpness", "marginal_weight", "max_iterations", "tolerance", "start",
-                   "n_restarts", "dtype", "momentum"}  # fmt: skip
+_MODEL_SETTINGS = {
+    "sharpness",
+    "marginal_weight",
+    "max_iterations",
+    "tolerance",
+    "start",
+    "n_restarts",
+    "dtype",
+    "momentum",
+}

@@ -79,8 +79,11 @@ def _evaluation(experiment: Experiment, metric: str) -> dict[str, go.Figure]:
         one = comparison[comparison["rank"] == rank]
         found[caption] = prediction.difference_dots(one, metric)
     for (method, rank), _ in summary.groupby(["method", "rank"], sort=False):
-        caption = f"{METHOD_TITLES[str(method)]}, {rank} components" if rank else (
-            METHOD_TITLES[str(method)])  # fmt: skip
+        caption = (
+            f"{METHOD_TITLES[str(method)]}, {rank} components"
+            if rank
+            else (METHOD_TITLES[str(method)])
+        )
         if method != "swift":
             continue
         if "curves" in tables:

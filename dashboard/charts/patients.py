@@ -12,15 +12,23 @@ from dashboard.charts import style
 
 def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Figure:
     """The phenotypes of one row, the strongest on top."""
-    details = [f"{style.hover(name)}<br>{share:.0%} of this row"
-               for name, share in zip(names, shares, strict=True)]  # fmt: skip
+    details = [
+        f"{style.hover(name)}<br>{share:.0%} of this row"
+        for name, share in zip(names, shares, strict=True)
+    ]
     figure = go.Figure(
         go.Bar(
-            x=list(shares), y=list(range(len(names))), orientation="h",
-            marker={"color": style.GREEN}, text=[f"{share:.0%}" for share in shares],
-            textposition="outside", cliponaxis=False, hovertext=details, hoverinfo="text",
+            x=list(shares),
+            y=list(range(len(names))),
+            orientation="h",
+            marker={"color": style.GREEN},
+            text=[f"{share:.0%}" for share in shares],
+            textposition="outside",
+            cliponaxis=False,
+            hovertext=details,
+            hoverinfo="text",
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=style.bars_height(len(names)), x=title)
     figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, max([*shares, 0.01]) * 1.15])
     return style.name_bars(figure, names, width=34)
@@ -38,14 +46,19 @@ def strengths(table: pd.DataFrame, x: str, y: str) -> go.Figure:
     several = table["class"].nunique() > 1
     for place, (name, rows) in enumerate(table.groupby("class", sort=False)):
         figure.add_bar(
-            x=[f"{low:.0%} to {high:.0%}" for low, high in zip(rows["low"], rows["high"],
-                                                               strict=True)],
-            y=rows["share"], name=style.safe(name, 30),
-            marker={"color": style.SERIES[place % len(style.SERIES)],
-                    "pattern": {"shape": ("", "/", "x", ".", "-", "|")[place % 6]}},
+            x=[
+                f"{low:.0%} to {high:.0%}"
+                for low, high in zip(rows["low"], rows["high"], strict=True)
+            ],
+            y=rows["share"],
+            name=style.safe(name, 30),
+            marker={
+                "color": style.SERIES[place % len(style.SERIES)],
+                "pattern": {"shape": ("", "/", "x", ".", "-", "|")[place % 6]},
+            },
             hoverinfo="text",
             hovertext=[f"{style.safe(name, 40)}: {share:.1%}" for share in rows["share"]],
-        )  # fmt: skip
+        )
     style.dress(figure, height=320, x=x, y=y, legend=several)
     figure.update_yaxes(tickformat=".0%")
     return figure

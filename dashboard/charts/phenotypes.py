@@ -29,12 +29,17 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
     ]
     figure = go.Figure(
         go.Bar(
-            x=table["weight"], y=list(range(len(table))), orientation="h",
-            marker={"color": colour}, hovertext=details, hoverinfo="text",
-            text=[f"{weight:.0%}" for weight in table["weight"]], textposition="outside",
+            x=table["weight"],
+            y=list(range(len(table))),
+            orientation="h",
+            marker={"color": colour},
+            hovertext=details,
+            hoverinfo="text",
+            text=[f"{weight:.0%}" for weight in table["weight"]],
+            textposition="outside",
             cliponaxis=False,
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=style.bars_height(len(table)), x=weight_title)
     top = float(table["weight"].max()) if len(table) else 1.0
     figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, top * 1.15])
@@ -46,10 +51,12 @@ def glance(
 ) -> go.Figure:
     """All phenotypes of one mode in one heatmap: a column each, a row per feature."""
     details = [
-        [f"{style.hover(feature)}<br>{style.safe(name)}: {weight:.1%}"
-         for name, weight in zip(phenotypes, row, strict=True)]
+        [
+            f"{style.hover(feature)}<br>{style.safe(name)}: {weight:.1%}"
+            for name, weight in zip(phenotypes, row, strict=True)
+        ]
         for feature, row in zip(features, weights, strict=True)
-    ]  # fmt: skip
+    ]
     figure = _heat(weights, phenotypes, features, details, title)
     return style.dress(figure, height=style.grid_height(len(features), each=24, most=1400))
 
@@ -57,10 +64,12 @@ def glance(
 def overlap(cosines: NDArray[np.float64], phenotypes: Sequence[str], title: str) -> go.Figure:
     """How similar any two phenotypes are."""
     details = [
-        [f"{style.safe(one)} and {style.safe(other)}: {cosine:.2f}"
-         for other, cosine in zip(phenotypes, row, strict=True)]
+        [
+            f"{style.safe(one)} and {style.safe(other)}: {cosine:.2f}"
+            for other, cosine in zip(phenotypes, row, strict=True)
+        ]
         for one, row in zip(phenotypes, cosines, strict=True)
-    ]  # fmt: skip
+    ]
     figure = _heat(cosines, phenotypes, phenotypes, details, title, highest=1.0, tickformat=".1f")
     return style.dress(figure, height=style.grid_height(len(phenotypes), each=30))
 
@@ -76,20 +85,37 @@ def _heat(
 ) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
-            z=values, colorscale=style.HEAT, zmin=0, zmax=highest, hovertext=details,
-            hoverinfo="text", xgap=1, ygap=1,
-            colorbar={"title": {"text": title, "side": "top"}, "thickness": 10, "orientation": "h",
-                      "y": 0, "yanchor": "top", "len": 0.6, "tickformat": tickformat},
+            z=values,
+            colorscale=style.HEAT,
+            zmin=0,
+            zmax=highest,
+            hovertext=details,
+            hoverinfo="text",
+            xgap=1,
+            ygap=1,
+            colorbar={
+                "title": {"text": title, "side": "top"},
+                "thickness": 10,
+                "orientation": "h",
+                "y": 0,
+                "yanchor": "top",
+                "len": 0.6,
+                "tickformat": tickformat,
+            },
         )
-    )  # fmt: skip
+    )
     figure.update_xaxes(
-        tickvals=list(range(len(across))), ticktext=[style.safe(name, 12) for name in across],
-        side="top", showgrid=False,
-    )  # fmt: skip
+        tickvals=list(range(len(across))),
+        ticktext=[style.safe(name, 12) for name in across],
+        side="top",
+        showgrid=False,
+    )
     figure.update_yaxes(
-        tickvals=list(range(len(down))), ticktext=[style.safe(name, 26) for name in down],
-        autorange="reversed", showgrid=False,
-    )  # fmt: skip
+        tickvals=list(range(len(down))),
+        ticktext=[style.safe(name, 26) for name in down],
+        autorange="reversed",
+        showgrid=False,
+    )
     return figure
 
 
@@ -106,14 +132,21 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
     places = list(range(len(table)))
     figure = go.Figure()
     for column, name, sign, colour in (
-        ("left", left, -1, style.PURPLE), ("right", right, 1, style.GREEN),
-    ):  # fmt: skip
+        ("left", left, -1, style.PURPLE),
+        ("right", right, 1, style.GREEN),
+    ):
         figure.add_bar(
-            x=sign * table[column], y=places, orientation="h", name=style.safe(name, 40),
-            marker={"color": colour}, hoverinfo="text",
-            hovertext=[f"{style.hover(feature)}<br>{style.safe(name, 40)}: {weight:.1%}"
-                       for feature, weight in zip(table["feature"], table[column], strict=True)],
-        )  # fmt: skip
+            x=sign * table[column],
+            y=places,
+            orientation="h",
+            name=style.safe(name, 40),
+            marker={"color": colour},
+            hoverinfo="text",
+            hovertext=[
+                f"{style.hover(feature)}<br>{style.safe(name, 40)}: {weight:.1%}"
+                for feature, weight in zip(table["feature"], table[column], strict=True)
+            ],
+        )
     style.dress(figure, height=style.bars_height(len(table)) + 30, x=weight_title, legend=True)
     top = float(max(table["left"].max(), table["right"].max())) if len(table) else 1.0
     ticks = [round(top * step, 2) for step in (-1, -0.5, 0, 0.5, 1)]
@@ -133,11 +166,16 @@ def matched(table: pd.DataFrame, title: str) -> go.Figure:
     names = [f"{here} - {there}" for here, there in zip(table["here"], table["there"], strict=True)]
     figure = go.Figure(
         go.Bar(
-            x=table["cosine"], y=list(range(len(table))), orientation="h",
-            marker={"color": style.BLUE}, text=[f"{cosine:.2f}" for cosine in table["cosine"]],
-            textposition="outside", cliponaxis=False, hoverinfo="skip",
+            x=table["cosine"],
+            y=list(range(len(table))),
+            orientation="h",
+            marker={"color": style.BLUE},
+            text=[f"{cosine:.2f}" for cosine in table["cosine"]],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=style.bars_height(len(table), each=28), x=title)
     figure.update_xaxes(range=[0, 1.1])
     return style.name_bars(figure, names)

@@ -33,18 +33,28 @@ def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Fi
         f"{style.hover(label)}<br>{arrow} {value:.3f} (folds {least:.3f} to {most:.3f})<br>"
         f"same direction in {share:.0%} of the folds"
         for label, arrow, value, least, most, share in zip(
-            labels, arrows, weight, low, high, order["same_sign"], strict=True)
-    ]  # fmt: skip
+            labels, arrows, weight, low, high, order["same_sign"], strict=True
+        )
+    ]
     figure = go.Figure(
         go.Bar(
-            x=weight, y=np.arange(len(order)), orientation="h",
+            x=weight,
+            y=np.arange(len(order)),
+            orientation="h",
             marker_color=np.where(weight >= 0, style.TOWARDS, style.AWAY),
-            error_x={"type": "data", "symmetric": False, "array": np.maximum(high - weight, 0),
-                     "arrayminus": np.maximum(weight - low, 0), "color": style.INK,
-                     "thickness": 1, "width": 4},
-            hovertext=hints, hovertemplate="%{hovertext}<extra></extra>",
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": np.maximum(high - weight, 0),
+                "arrayminus": np.maximum(weight - low, 0),
+                "color": style.INK,
+                "thickness": 1,
+                "width": 4,
+            },
+            hovertext=hints,
+            hovertemplate="%{hovertext}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     figure.add_vline(x=0, line_width=1, line_color=style.INK)
     style.dress(
         figure, height=style.bars_height(len(order)), x=f"{style.safe(axis)}<br>◀ away · towards ▶"
@@ -66,15 +76,27 @@ def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
     clear = order["clear"].to_numpy(bool)
     figure = go.Figure(
         go.Scatter(
-            x=difference, y=np.arange(len(order)), mode="markers",
-            marker={"size": 11, "color": style.BLUE, "line": {"width": 2, "color": style.BLUE},
-                    "symbol": np.where(clear, "circle", "circle-open").tolist()},
-            error_x={"type": "data", "symmetric": False, "color": style.INK, "thickness": 1.5,
-                     "array": order["high"] - difference, "arrayminus": difference - order["low"]},
+            x=difference,
+            y=np.arange(len(order)),
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": style.BLUE,
+                "line": {"width": 2, "color": style.BLUE},
+                "symbol": np.where(clear, "circle", "circle-open").tolist(),
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "color": style.INK,
+                "thickness": 1.5,
+                "array": order["high"] - difference,
+                "arrayminus": difference - order["low"],
+            },
             hovertext=[style.safe(title(method)) for method in order["method"]],
             hovertemplate="%{hovertext}<br>%{x:+.3f}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     figure.add_vline(x=0, line_width=1, line_dash="dash", line_color=style.INK)
     words = f"Difference in {style.safe(metric)}<br>◀ SWIFT behind · SWIFT ahead ▶"
     style.dress(figure, height=style.bars_height(len(order)), x=words)
@@ -87,22 +109,39 @@ def precision_recall(curves: pd.DataFrame, chance: float) -> go.Figure:
     folds = curves[curves["fold"] >= 0]
     for number, (_, one) in enumerate(folds.groupby("fold")):
         figure.add_scatter(
-            x=one["recall"], y=one["precision"], mode="lines", name="single folds",
-            legendgroup="folds", showlegend=number == 0, hoverinfo="skip",
+            x=one["recall"],
+            y=one["precision"],
+            mode="lines",
+            name="single folds",
+            legendgroup="folds",
+            showlegend=number == 0,
+            hoverinfo="skip",
             line={"width": 1, "color": style.GREY},
-        )  # fmt: skip
+        )
     mean = curves[curves["fold"] == -1]
     figure.add_scatter(
-        x=mean["recall"], y=mean["precision"], mode="lines", name="mean of the folds",
+        x=mean["recall"],
+        y=mean["precision"],
+        mode="lines",
+        name="mean of the folds",
         line={"width": 4, "color": style.BLUE},
         hovertemplate="recall %{x:.2f}<br>precision %{y:.2f}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.add_scatter(
-        x=[0, 1], y=[chance, chance], mode="lines", name=f"guessing ({chance:.2f})",
-        line={"width": 2, "dash": "dash", "color": style.INK}, hoverinfo="skip",
-    )  # fmt: skip
-    style.dress(figure, height=440, legend=True, x="Recall: share of the cases that are found",
-                y="Precision: share of alarms that are right")  # fmt: skip
+        x=[0, 1],
+        y=[chance, chance],
+        mode="lines",
+        name=f"guessing ({chance:.2f})",
+        line={"width": 2, "dash": "dash", "color": style.INK},
+        hoverinfo="skip",
+    )
+    style.dress(
+        figure,
+        height=440,
+        legend=True,
+        x="Recall: share of the cases that are found",
+        y="Precision: share of alarms that are right",
+    )
     figure.update_xaxes(range=[0, 1])
     figure.update_yaxes(range=[0, 1.02])
     return figure
@@ -120,17 +159,29 @@ def confusion(table: pd.DataFrame, classes: Sequence[str], limit: int = 0) -> go
     texts = [["" if np.isnan(share) else f"{share:.0%}" for share in row] for row in shares]
     places = np.arange(len(classes))
     hints = [
-        [f"truth {style.hover(truth)}<br>predicted {style.hover(guess)}<br>{text or HIDDEN}"
-         for guess, text in zip(classes, row, strict=True)]
+        [
+            f"truth {style.hover(truth)}<br>predicted {style.hover(guess)}<br>{text or HIDDEN}"
+            for guess, text in zip(classes, row, strict=True)
+        ]
         for truth, row in zip(classes, texts, strict=True)
-    ]  # fmt: skip
+    ]
     figure = go.Figure(
         go.Heatmap(
-            z=shares, x=places, y=places, zmin=0, zmax=1, colorscale=style.HEAT,
-            text=texts, texttemplate="%{text}", colorbar={"title": "share", "tickformat": ".0%"},
-            hovertext=hints, hovertemplate="%{hovertext}<extra></extra>", xgap=1, ygap=1,
+            z=shares,
+            x=places,
+            y=places,
+            zmin=0,
+            zmax=1,
+            colorscale=style.HEAT,
+            text=texts,
+            texttemplate="%{text}",
+            colorbar={"title": "share", "tickformat": ".0%"},
+            hovertext=hints,
+            hovertemplate="%{hovertext}<extra></extra>",
+            xgap=1,
+            ygap=1,
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=style.grid_height(len(classes), 44), x="Predicted", y="Truth")
     labels = [style.wrapped(name, 16) for name in classes]
     figure.update_xaxes(tickvals=places, ticktext=labels, side="top", showgrid=False)

@@ -36,13 +36,17 @@ def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis
         one = means[means["method"] == method]
         colour, dash, marker = style.method_look(method)
         figure.add_scatter(
-            x=one[across], y=one["mean"], mode="lines+markers", name=style.safe(title(method)),
+            x=one[across],
+            y=one["mean"],
+            mode="lines+markers",
+            name=style.safe(title(method)),
             line={"color": colour, "width": 4 if method == "swift" else 2, "dash": dash},
             marker={"symbol": marker, "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
-            hovertemplate=(f"{style.safe(title(method))}<br>%{{x:{form}}}: "
-                           "%{y:.3f}<extra></extra>"),
-        )  # fmt: skip
+            hovertemplate=(
+                f"{style.safe(title(method))}<br>%{{x:{form}}}: %{{y:.3f}}<extra></extra>"
+            ),
+        )
     style.dress(figure, height=480, x=axis, y=style.safe(metric))
     _name_ends(figure, means, across)
     return figure
@@ -64,10 +68,21 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
     places = _apart(ends["mean"].tolist(), [line * (1 + text.count("<br>")) for text in texts])
     for method, value, text, place in zip(ends["method"], ends["mean"], texts, places, strict=True):
         figure.add_annotation(
-            x=edge, y=value, ax=edge * 1.06, ay=place, axref="x", ayref="y", text=text,
-            showarrow=True, arrowhead=0, arrowwidth=1, xanchor="left", align="left",
-            arrowcolor=colours[style.safe(title(method))], font={"color": style.INK, "size": 11},
-        )  # fmt: skip
+            x=edge,
+            y=value,
+            ax=edge * 1.06,
+            ay=place,
+            axref="x",
+            ayref="y",
+            text=text,
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            xanchor="left",
+            align="left",
+            arrowcolor=colours[style.safe(title(method))],
+            font={"color": style.INK, "size": 11},
+        )
     figure.update_xaxes(range=[-0.03 * edge, edge * 1.4], zeroline=False)
 
 
@@ -87,11 +102,19 @@ def survival_heatmap(survival: pd.DataFrame, names: Mapping[str, str], axis: str
     rows, levels = np.arange(len(means)), [f"{level:.0%}" for level in means.columns]
     figure = go.Figure(
         go.Heatmap(
-            z=means.to_numpy(), x=levels, y=rows, zmin=0, zmax=1, colorscale=style.HEAT,
-            texttemplate="%{z:.2f}", colorbar={"title": "cosine"}, xgap=1, ygap=1,
+            z=means.to_numpy(),
+            x=levels,
+            y=rows,
+            zmin=0,
+            zmax=1,
+            colorscale=style.HEAT,
+            texttemplate="%{z:.2f}",
+            colorbar={"title": "cosine"},
+            xgap=1,
+            ygap=1,
             hovertemplate="%{x}: cosine %{z:.2f}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=style.bars_height(len(means)), x=axis)
     figure.update_xaxes(type="category", showgrid=False)
     return style.name_bars(figure, phenotype_labels(means.index, names))
@@ -112,11 +135,18 @@ def stability_dots(summary: pd.DataFrame, names: Mapping[str, str]) -> go.Figure
         ("folds", "other folds", 8, "diamond", style.VERMILLION),
     ):
         figure.add_scatter(
-            x=order[column], y=np.arange(len(order)), mode="markers", name=word,
-            marker={"size": size, "symbol": symbol, "color": colour,
-                    "line": {"width": 2, "color": colour}},
+            x=order[column],
+            y=np.arange(len(order)),
+            mode="markers",
+            name=word,
+            marker={
+                "size": size,
+                "symbol": symbol,
+                "color": colour,
+                "line": {"width": 2, "color": colour},
+            },
             hovertemplate=f"found again in %{{x:.0%}} of the {word}<extra></extra>",
-        )  # fmt: skip
+        )
     style.dress(figure, height=style.bars_height(len(order)), legend=True, x="Found again in")
     figure.update_xaxes(range=[-0.03, 1.05], tickformat=".0%")
     return style.name_bars(figure, phenotype_labels(order["phenotype"], names))
@@ -126,12 +156,15 @@ def rank_line(table: pd.DataFrame, metric: str, axis: str) -> go.Figure:
     """Score against the number of phenotypes, with one standard deviation."""
     figure = go.Figure(
         go.Scatter(
-            x=table["rank"], y=table["mean"], mode="lines+markers",
-            line={"color": style.BLUE, "width": 3}, marker={"size": 9},
+            x=table["rank"],
+            y=table["mean"],
+            mode="lines+markers",
+            line={"color": style.BLUE, "width": 3},
+            marker={"size": 9},
             error_y={"type": "data", "array": table["sd"].fillna(0.0), "thickness": 1},
             hovertemplate="%{x} phenotypes: %{y:.3f}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     style.dress(figure, height=380, x=axis, y=style.safe(metric))
     figure.update_xaxes(tickvals=table["rank"].tolist())
     return figure
@@ -144,19 +177,30 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
     for place, recipe in enumerate(recipes):
         one = scores.loc[scores["recipe"] == recipe, "score"]
         figure.add_scatter(
-            x=one, y=[place] * len(one), mode="markers", name="single folds",
-            legendgroup="folds", showlegend=place == 0,
+            x=one,
+            y=[place] * len(one),
+            mode="markers",
+            name="single folds",
+            legendgroup="folds",
+            showlegend=place == 0,
             marker={"size": 7, "color": style.GREY, "symbol": "circle-open"},
             hovertemplate="%{x:.3f}<extra>one fold</extra>",
-        )  # fmt: skip
+        )
         figure.add_scatter(
-            x=[one.mean()], y=[place], mode="markers", name="mean and standard deviation",
-            legendgroup="mean", showlegend=place == 0,
+            x=[one.mean()],
+            y=[place],
+            mode="markers",
+            name="mean and standard deviation",
+            legendgroup="mean",
+            showlegend=place == 0,
             marker={"size": 15, "color": style.BLUE, "symbol": "diamond"},
-            error_x={"type": "data", "array": [one.std(ddof=1) if len(one) > 1 else 0.0],
-                     "thickness": 2},
+            error_x={
+                "type": "data",
+                "array": [one.std(ddof=1) if len(one) > 1 else 0.0],
+                "thickness": 2,
+            },
             hovertemplate="%{x:.3f}<extra>mean</extra>",
-        )  # fmt: skip
+        )
     style.dress(
         figure, height=style.bars_height(len(recipes), 60), legend=True, x=style.safe(metric)
     )

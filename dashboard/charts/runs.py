@@ -15,12 +15,17 @@ def objective_lines(histories: Mapping[str, pd.DataFrame], axis: str) -> go.Figu
     figure = go.Figure()
     for number, (name, history) in enumerate(histories.items()):
         figure.add_scatter(
-            x=history["iteration"], y=history["objective"], name=style.safe(name),
+            x=history["iteration"],
+            y=history["objective"],
+            name=style.safe(name),
             mode="lines+markers" if len(history) < 3 else "lines",
-            line={"width": 3, "color": style.SERIES[number % len(style.SERIES)],
-                  "dash": style.DASHES[number % len(style.DASHES)]},
+            line={
+                "width": 3,
+                "color": style.SERIES[number % len(style.SERIES)],
+                "dash": style.DASHES[number % len(style.DASHES)],
+            },
             hovertemplate="iteration %{x}: %{y:,.4g}<extra></extra>",
-        )  # fmt: skip
+        )
     style.dress(figure, height=320, legend=len(histories) > 1, x="Iteration", y=axis)
     figure.update_xaxes(rangemode="tozero")
     return figure

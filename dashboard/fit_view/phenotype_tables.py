@@ -96,12 +96,14 @@ def profile(
     behind = np.asarray(has[list(phenotype.rows)].sum(axis=0)).ravel()
     strong = [item for item in phenotype.items[mode] if item.weight >= WEAK and common[item.index]]
     strong = strong[:MAX_BARS]
-    table = pd.DataFrame({
-        "feature": [item.label for item in strong],
-        "weight": [item.weight for item in strong],
-        "lift": [item.lift for item in strong],
-        "rows": [int(behind[item.index]) for item in strong],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "feature": [item.label for item in strong],
+            "weight": [item.weight for item in strong],
+            "lift": [item.lift for item in strong],
+            "rows": [int(behind[item.index]) for item in strong],
+        }
+    )
     column = factor[:, phenotype.component] / max(factor[:, phenotype.component].sum(), 1e-300)
     listed = int(np.count_nonzero((column > 0) & common))
     weak_share = float(column[common].sum()) - float(table["weight"].sum())
@@ -177,13 +179,19 @@ def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
     theirs = [part for part in range(there.rank) if part not in there.dead]
     cosines = similarity(here.factors[1:], there.factors[1:])[np.ix_(mine, theirs)]
     pairs = list(zip(*linear_sum_assignment(-cosines), strict=True))
-    rows = [(here.identifiers[mine[i]], there.identifiers[theirs[j]], float(cosines[i, j]))
-            for i, j in pairs]  # fmt: skip
+    rows = [
+        (here.identifiers[mine[i]], there.identifiers[theirs[j]], float(cosines[i, j]))
+        for i, j in pairs
+    ]
     taken, given = {row[0] for row in rows}, {row[1] for row in rows}
-    rows += [(here.identifiers[part], "", np.nan) for part in mine
-             if here.identifiers[part] not in taken]  # fmt: skip
-    rows += [("", there.identifiers[part], np.nan) for part in theirs
-             if there.identifiers[part] not in given]  # fmt: skip
+    rows += [
+        (here.identifiers[part], "", np.nan) for part in mine if here.identifiers[part] not in taken
+    ]
+    rows += [
+        ("", there.identifiers[part], np.nan)
+        for part in theirs
+        if there.identifiers[part] not in given
+    ]
     table = pd.DataFrame(rows, columns=["here", "there", "cosine"])
     return table.sort_values("cosine", ascending=False, ignore_index=True)
 
@@ -250,11 +258,16 @@ def pair_table(
     columns = [fit.factors[axis][:, part] for fit, part in zip(fits, components, strict=True)]
     left, right = (column / max(column.sum(), 1e-300) for column in columns)
     strength = np.where(common, np.maximum(left, right), 0.0)
-    places = [int(place) for place in np.argsort(-strength, kind="stable")[:most]
-              if strength[place] >= WEAK]  # fmt: skip
+    places = [
+        int(place)
+        for place in np.argsort(-strength, kind="stable")[:most]
+        if strength[place] >= WEAK
+    ]
     labels = fits[0].modes[axis].labels
-    return pd.DataFrame({
-        "feature": [labels[place] for place in places],
-        "left": left[places],
-        "right": right[places],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "feature": [labels[place] for place in places],
+            "left": left[places],
+            "right": right[places],
+        }
+    )

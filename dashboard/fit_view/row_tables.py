@@ -80,16 +80,20 @@ def entries_table(
     identifiers: Sequence[str],
 ) -> pd.DataFrame:
     """Entries with the phenotype that explains each most, the heaviest first."""
-    table = {name: [modes[axis].labels[place] for place in places[:, axis]]
-             for axis, name in enumerate(names, start=1)}  # fmt: skip
+    table = {
+        name: [modes[axis].labels[place] for place in places[:, axis]]
+        for axis, name in enumerate(names, start=1)
+    }
     best = parts.argmax(axis=1) if len(parts) else np.zeros(0, dtype=np.int64)
     share = parts[np.arange(len(parts)), best]
     table |= {
         "value": values,
-        "phenotype": [identifiers[part] if part_share > 0 else "none"
-                      for part, part_share in zip(best, share, strict=True)],
+        "phenotype": [
+            identifiers[part] if part_share > 0 else "none"
+            for part, part_share in zip(best, share, strict=True)
+        ],
         "part of it": share,
-    }  # fmt: skip
+    }
     return pd.DataFrame(table).sort_values(
         ["value", "part of it"], ascending=False, kind="stable", ignore_index=True
     )
@@ -120,10 +124,16 @@ def strength_counts(
         words = np.array([outcome_word(value) for value in outcome])
         groups = {str(word): strength[words == word] for word in np.unique(words)}
     frames = [
-        pd.DataFrame({"class": name, "low": BINS[:-1], "high": BINS[1:],
-                      "count": np.histogram(values, BINS)[0]})
+        pd.DataFrame(
+            {
+                "class": name,
+                "low": BINS[:-1],
+                "high": BINS[1:],
+                "count": np.histogram(values, BINS)[0],
+            }
+        )
         for name, values in groups.items()
-    ]  # fmt: skip
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -150,8 +160,10 @@ def carriers_by_class(
     """How many rows of each class carry a phenotype: class, carry it, do not, Total."""
     classes = np.unique(words)
     cells = pd.DataFrame(
-        {"carry it": [int(carries[words == word].sum()) for word in classes],
-         "do not": [int((~carries[words == word]).sum()) for word in classes]},
+        {
+            "carry it": [int(carries[words == word].sum()) for word in classes],
+            "do not": [int((~carries[words == word]).sum()) for word in classes],
+        },
         index=[str(word) for word in classes],
-    )  # fmt: skip
+    )
     return hide_table(cells, limit).rename_axis("class").reset_index()

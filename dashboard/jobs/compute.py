@@ -24,7 +24,7 @@ from dashboard.store.store import Store
 from dashboard.store.verified_folder import remove, temporary_path
 from swiftcore.cost import build_costs
 from swiftcore.data.dataset import Dataset
-from swiftcore.errors import InvalidData, Problem, SwiftError
+from swiftcore.errors import SwiftError, refuse
 from swiftcore.evaluation.experiments.result import ExperimentProgress
 from swiftcore.evaluation.experiments.run import (
     ExperimentSettings,
@@ -39,8 +39,15 @@ from swiftcore.tensor import Mode, SparseTensor
 logger = logging.getLogger(__name__)
 Files = dict[str, bytes]
 ROWS_AT_ONCE = 500  # projected between two looks at the cancel flag
-MODEL_SETTINGS = ("sharpness", "marginal_weight", "max_iterations", "tolerance", "start",
-                  "n_restarts", "dtype")  # fmt: skip
+MODEL_SETTINGS = (
+    "sharpness",
+    "marginal_weight",
+    "max_iterations",
+    "tolerance",
+    "start",
+    "n_restarts",
+    "dtype",
+)
 
 
 def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files:
@@ -69,8 +76,11 @@ def compute_fit(
     reporter.phase("Comparing features")
     costs = _costs(dataset, settings)
     reporter.phase("Finding a start")
-    model = Swift(settings["rank"], random_state=settings["seed"],
-                  **{name: settings[name] for name in MODEL_SETTINGS})  # fmt: skip
+    model = Swift(
+        settings["rank"],
+        random_state=settings["seed"],
+        **{name: settings[name] for name in MODEL_SETTINGS},
+    )
     model.fit(dataset.tensor, costs, callback=_FitNotes(reporter))
     reporter.phase("Looking for links to the outcome")
     files = {"model.npz": _model_bytes(store, model)}
@@ -101,10 +111,12 @@ def compute_experiment(
     scratch = temporary_path(store.temporary)  # joblib shares large arrays through files
     scratch.mkdir(mode=0o700)
     try:
-        with parallel_config(backend="loky", temp_folder=scratch,
-                             initializer=partial(leave_with, os.getpid())):  # fmt: skip
-            experiment = run_experiment(request.kind, dataset, chosen, progress=notes,
-                                        parts=store.parts(request.key()))  # fmt: skip
+        with parallel_config(
+            backend="loky", temp_folder=scratch, initializer=partial(leave_with, os.getpid())
+        ):
+            experiment = run_experiment(
+                request.kind, dataset, chosen, progress=notes, parts=store.parts(request.key())
+            )
     except Stopped:
         raise Cancelled from None
     finally:
@@ -167,11 +179,13 @@ def on_features(
         if missing:
             unknown[mode.name] = missing
     if not kept.any():
-        raise InvalidData(
-            Problem("projection-features", "The new rows share no feature with the fit",
-                    "the new data", f"{tensor.n_entries:,} entries, none with known features",
-                    "Use the same names for features as in the data of the fit.")
-        )  # fmt: skip
+        raise refuse(
+            "projection-features",
+            "The new rows share no feature with the fit",
+            "the new data",
+            f"{tensor.n_entries:,} entries, none with known features",
+            "Use the same names for features as in the data of the fit.",
+        )
     modes = (tensor.modes[0], *known[1:])
     coordinates = np.column_stack(places)[kept]
     mapped = SparseTensor.from_coordinates(coordinates, tensor.values[kept], modes=modes)
@@ -205,11 +219,13 @@ def _project(model: Swift, tensor: SparseTensor, rows: range) -> NDArray[np.floa
 def _mode_order(modes: Sequence[Mode], known: Sequence[Mode]) -> list[int]:
     """Which mode of the new rows is which of the fit: by name if all agree, else by position."""
     if len(modes) != len(known):
-        raise InvalidData(
-            Problem("projection-modes", "The new rows have another number of modes than the fit",
-                    "the new data", f"{len(modes)} modes, the fit has {len(known)}",
-                    "Load data of the same kind as those of the fit.")
-        )  # fmt: skip
+        raise refuse(
+            "projection-modes",
+            "The new rows have another number of modes than the fit",
+            "the new data",
+            f"{len(modes)} modes, the fit has {len(known)}",
+            "Load data of the same kind as those of the fit.",
+        )
     mine, theirs = [mode.name for mode in modes[1:]], [mode.name for mode in known[1:]]
     if sorted(mine) == sorted(theirs) and len(set(mine)) == len(mine):
         return [1 + mine.index(name) for name in theirs]
@@ -221,9 +237,12 @@ def _costs(dataset: Dataset, settings: Mapping[str, Any]) -> list[Any]:
     still = settings["row_cost"] == "none"
     tensor = dataset.tensor
     costs = build_costs(
-        tensor.select(0, [0]) if still else tensor, settings["costs"], reference=tensor,
-        seed=settings["seed"], word_counts=None if still else dataset.word_counts,
-    )  # fmt: skip
+        tensor.select(0, [0]) if still else tensor,
+        settings["costs"],
+        reference=tensor,
+        seed=settings["seed"],
+        word_counts=None if still else dataset.word_counts,
+    )
     return [None if still else costs[0], *costs[1:]]
 
 
@@ -245,11 +264,16 @@ class _FitNotes:
     def __call__(self, progress: FitProgress) -> bool:
         self._history.append(progress.objective)
         left = progress.max_iterations - progress.iteration
-        stop = self._reporter.note("Fitting", {
-            "done": progress.iteration, "total": progress.max_iterations,
-            "objective": progress.objective, "history": self._history,
-            "seconds_left": left * progress.seconds / max(1, progress.iteration),
-        })  # fmt: skip
+        stop = self._reporter.note(
+            "Fitting",
+            {
+                "done": progress.iteration,
+                "total": progress.max_iterations,
+                "objective": progress.objective,
+                "history": self._history,
+                "seconds_left": left * progress.seconds / max(1, progress.iteration),
+            },
+        )
         if stop:
             raise Cancelled
         return False
@@ -261,7 +285,11 @@ class _ExperimentNotes:
 
     def __call__(self, progress: ExperimentProgress) -> bool:
         left = progress.seconds_left
-        return self._reporter.note(progress.what, {
-            "done": progress.done, "total": progress.total,
-            "seconds_left": left if np.isfinite(left) else None,
-        })  # fmt: skip
+        return self._reporter.note(
+            progress.what,
+            {
+                "done": progress.done,
+                "total": progress.total,
+                "seconds_left": left if np.isfinite(left) else None,
+            },
+        )

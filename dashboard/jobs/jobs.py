@@ -92,25 +92,40 @@ def active(store: Store) -> list[RunCard]:
 
     The progress of a waiting run tells its ``position``: 1 is next.
     """
-    cards = sorted((card for card in store.runs() if card.state.active),
-                   key=lambda card: (card.state is RunState.QUEUED, card.created))  # fmt: skip
+    cards = sorted(
+        (card for card in store.runs() if card.state.active),
+        key=lambda card: (card.state is RunState.QUEUED, card.created),
+    )
     waiting = [card for card in cards if card.state is RunState.QUEUED]
-    return [replace(card, progress={"position": waiting.index(card) + 1})
-            if card in waiting else card for card in cards]  # fmt: skip
+    return [
+        replace(card, progress={"position": waiting.index(card) + 1}) if card in waiting else card
+        for card in cards
+    ]
 
 
 def _launch(store: Store, job: Job) -> None:
     """A process that belongs to no terminal and no server, with its words in a log file."""
     paths = [str(CODE), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    command = [sys.executable, "-P", "-m", "dashboard.jobs.worker", str(store.root.resolve()),
-               job.folder.name]  # fmt: skip
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "dashboard.jobs.worker",
+        str(store.root.resolve()),
+        job.folder.name,
+    ]
     log = os.open(job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
-            start_new_session=True, umask=0o077,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
+            umask=0o077,
+        )
     except OSError as error:
         job.note_end(RunState.FAILED, f"No process could be started: {error.strerror}.")
         return

@@ -28,11 +28,19 @@ class ProgressReporter:
         now = time.monotonic()
         if progress is None or now - self._last >= 1 / MAX_NOTES:
             self._last = now
-            self.job.note_progress({
-                "running": True, "started": self._started, "what": what, "done": 0, "total": 0,
-                "objective": None, "seconds": self.seconds, "seconds_left": None,
-                **(progress or {}),
-            })  # fmt: skip
+            self.job.note_progress(
+                {
+                    "running": True,
+                    "started": self._started,
+                    "what": what,
+                    "done": 0,
+                    "total": 0,
+                    "objective": None,
+                    "seconds": self.seconds,
+                    "seconds_left": None,
+                    **(progress or {}),
+                }
+            )
         return self.job.asked_to_stop()
 
     def phase(self, what: str) -> None:

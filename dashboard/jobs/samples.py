@@ -22,7 +22,7 @@ from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 from dashboard.store.verified_folder import place_file
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import refuse
 from swiftcore.evaluation.methods.names import METHOD_TITLES
 from swiftcore.runtime.atomic_file import write_atomic
 
@@ -59,9 +59,15 @@ def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
     yield "fit", fit
     ranks = [5, rank]
     yield "evaluation", Request("evaluation", dataset, {"ranks": ranks, "methods": COMPARED})
-    yield "noise", Request("noise", dataset, {"ranks": [rank], "levels": [0.05, 0.15, 0.3],
-                                              "draws": 1, "methods": NOISE_METHODS},
-                           fit.key())  # fmt: skip
+    yield (
+        "noise",
+        Request(
+            "noise",
+            dataset,
+            {"ranks": [rank], "levels": [0.05, 0.15, 0.3], "draws": 1, "methods": NOISE_METHODS},
+            fit.key(),
+        ),
+    )
     yield "ablation", Request("ablation", dataset, {"ranks": [rank]})
     yield "stability", Request("stability", dataset, {"ranks": [rank]}, fit.key())
 
@@ -85,14 +91,22 @@ def _computed(store: Store, request: Request, words: str) -> str:
     run_id = jobs.start(store, request)
     while (card := store.run(run_id)).state.active:
         progress = card.progress or {}
-        logger.info("%s: %s %s/%s", words, progress.get("what", "waiting"),
-                    progress.get("done", 0), progress.get("total", 0))  # fmt: skip
+        logger.info(
+            "%s: %s %s/%s",
+            words,
+            progress.get("what", "waiting"),
+            progress.get("done", 0),
+            progress.get("total", 0),
+        )
         time.sleep(5)
     if card.state is not RunState.DONE:
-        raise InvalidData(
-            Problem("sample-result", "A result of the samples was not computed", words,
-                    card.message, "Fix that and run it again.")
-        )  # fmt: skip
+        raise refuse(
+            "sample-result",
+            "A result of the samples was not computed",
+            words,
+            card.message,
+            "Fix that and run it again.",
+        )
     logger.info("%s: done after %.0f s", words, card.seconds)
     return run_id
 
@@ -102,13 +116,21 @@ def _example_reviews(store: Store, run_id: str) -> bytes:
     weights = fit.factors[0].sum(axis=0)
     largest = sorted(range(fit.rank), key=lambda component: -weights[component])
     plain = [
-        {"run": run_id, "phenotype": fit.identifiers[component],
-         "phenotype_digest": fit.phenotype_digest(component), "reviewer": "Example reviewer",
-         "name": fit.modes[1].labels[int(fit.factors[1][:, component].argmax())],
-         "verdict": verdict, "problem": problem, "confidence": confidence, "comment": comment}
-        for component, (verdict, problem, confidence, comment)
-        in zip(largest, EXAMPLES, strict=False)
-    ]  # fmt: skip
+        {
+            "run": run_id,
+            "phenotype": fit.identifiers[component],
+            "phenotype_digest": fit.phenotype_digest(component),
+            "reviewer": "Example reviewer",
+            "name": fit.modes[1].labels[int(fit.factors[1][:, component].argmax())],
+            "verdict": verdict,
+            "problem": problem,
+            "confidence": confidence,
+            "comment": comment,
+        }
+        for component, (verdict, problem, confidence, comment) in zip(
+            largest, EXAMPLES, strict=False
+        )
+    ]
     return (json.dumps(plain, indent=2) + "\n").encode()
 
 

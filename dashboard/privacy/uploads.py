@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import refuse
 
 ROOT_SETTING = "SWIFT_DATA_ROOT"
 MAX_KEPT = 6
@@ -80,8 +80,9 @@ def _free_name(folder: Path, name: str) -> Path:
 
 
 def _drop_old(root: Path, current: Path) -> None:
-    ages = sorted(((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()),
-                  reverse=True)  # fmt: skip
+    ages = sorted(
+        ((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()), reverse=True
+    )
     for place, (made, folder) in enumerate(ages):
         old = place >= MAX_KEPT or time.time() - made > MAX_AGE_SECONDS
         if old and folder != current:
@@ -129,19 +130,29 @@ def inside(root: Path, typed: str) -> Path:
     try:
         path = (root / typed).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
-        raise _refused("path-missing", "There is no such file or folder", "nothing",
-                       "Choose one from the list.") from None  # fmt: skip
+        raise refuse(
+            "path-missing",
+            "There is no such file or folder",
+            "the data folder of the server",
+            "nothing",
+            "Choose one from the list.",
+        ) from None
     if not path.is_relative_to(root) or path == root:
-        raise _refused("path-outside", "This path leads out of the data folder", "another place",
-                       "Choose a file or folder inside it.")  # fmt: skip
+        raise refuse(
+            "path-outside",
+            "This path leads out of the data folder",
+            "the data folder of the server",
+            "another place",
+            "Choose a file or folder inside it.",
+        )
     for one in [path, *(path.rglob("*") if path.is_dir() else ())]:
         kind = one.lstat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise _refused("path-not-plain", "Only plain files and folders are read",
-                           "a link, a pipe or a device",
-                           "Copy the data themselves here.")  # fmt: skip
+            raise refuse(
+                "path-not-plain",
+                "Only plain files and folders are read",
+                "the data folder of the server",
+                "a link, a pipe or a device",
+                "Copy the data themselves here.",
+            )
     return path
-
-
-def _refused(code: str, what: str, found: str, cure: str) -> InvalidData:
-    return InvalidData(Problem(code, what, "the data folder of the server", found, cure))

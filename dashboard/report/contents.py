@@ -18,7 +18,7 @@ from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, plural
 from swiftcore import __version__
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.tensor import SparseTensor
@@ -145,10 +145,14 @@ def gather_report(
         If small counts of real data would be shown.
     """
     if limit < LOWEST_LIMIT and not card.synthetic:
-        raise InvalidSettings(
-            Problem("small-cells", "Small counts of real data must stay hidden", "limit",
-                    str(limit), f"Give {LOWEST_LIMIT} or more.")
-        )  # fmt: skip
+        raise refuse(
+            "small-cells",
+            "Small counts of real data must stay hidden",
+            "limit",
+            str(limit),
+            f"Give {LOWEST_LIMIT} or more.",
+            kind=InvalidSettings,
+        )
     known = dict(experiments or {})
     sheets = _Sheets(card, fit, tensor, _own(reviews, fit), known.get("stability"), limit)
     described = describe_phenotypes(fit.factors, fit.modes, FEATURES_READ)
@@ -163,12 +167,13 @@ def gather_report(
         row_noun=card.mode_names[0],
         warnings=_warnings(card, fit, limit),
         facts=_facts(run, card, fit, len(phenotypes)),
-        settings=tuple((name.replace("_", " "), str(value)) for name, value in
-                       fit.settings.items()),
+        settings=tuple(
+            (name.replace("_", " "), str(value)) for name, value in fit.settings.items()
+        ),
         phenotypes=phenotypes,
         sections=experiment_sections(known, names, limit),
         limit=limit,
-    )  # fmt: skip
+    )
 
 
 class _Sheets:
@@ -218,17 +223,24 @@ class _Sheets:
         )
         carriers = len(phenotype.rows)
         features = tuple(
-            Feature(str(row.feature), float(row.weight), float(row.lift),
-                    hidden(int(row.rows), self.limit, carriers))
+            Feature(
+                str(row.feature),
+                float(row.weight),
+                float(row.lift),
+                hidden(int(row.rows), self.limit, carriers),
+            )
             for row in profile.table.itertuples()
-        )  # fmt: skip
+        )
         notes = []
         if profile.weak:
-            notes.append(f"{profile.weak} weaker ones are not listed "
-                         f"(together {profile.weak_share:.0%})")  # fmt: skip
+            notes.append(
+                f"{profile.weak} weaker ones are not listed (together {profile.weak_share:.0%})"
+            )
         if profile.rare:
-            notes.append(f"{profile.rare} are hidden because fewer than {self.limit} "
-                         f"{plural(self.card.mode_names[0])} have them")  # fmt: skip
+            notes.append(
+                f"{profile.rare} are hidden because fewer than {self.limit} "
+                f"{plural(self.card.mode_names[0])} have them"
+            )
         return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "")
 
     def _link_words(self, link: phenotype_tables.Link) -> str:
@@ -251,16 +263,19 @@ def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
     if card.synthetic:
         said.append("Made from synthetic data: no real persons.")
     if limit:
-        said.append(f"Counts of 1 to {limit - 1} are shown as <{limit}, "
-                    "and counts that would give them away are hidden too.")  # fmt: skip
+        said.append(
+            f"Counts of 1 to {limit - 1} are shown as <{limit}, "
+            "and counts that would give them away are hidden too."
+        )
     return tuple(said)
 
 
 def _facts(
     run: RunCard, card: DatasetCard, fit: FittedRun, alive: int
 ) -> tuple[tuple[str, str], ...]:
-    sizes = ", ".join(count_of(size, name)
-                      for size, name in zip(card.shape, card.mode_names, strict=True))  # fmt: skip
+    sizes = ", ".join(
+        count_of(size, name) for size, name in zip(card.shape, card.mode_names, strict=True)
+    )
     dead = f"; {len(fit.dead)} more died out" if fit.dead else ""
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.ended or run.created))
     return (

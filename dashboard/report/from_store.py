@@ -40,6 +40,11 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
             experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
     return gather_report(
-        run, store.card(run.dataset), fit, store.dataset(run.dataset).tensor,
-        reviews=reviews.latest(run_id), experiments=experiments, limit=limit,
-    )  # fmt: skip
+        run,
+        store.card(run.dataset),
+        fit,
+        store.dataset(run.dataset).tensor,
+        reviews=reviews.latest(run_id),
+        experiments=experiments,
+        limit=limit,
+    )

@@ -81,15 +81,30 @@ def experiment_sections(
 def _links(found: Experiment, names: Mapping[str, str]) -> Section:
     table = found.tables["links"].sort_values("weight", ascending=False)
     several = (table["class"].astype(str) != "").any()
-    columns = {"Id": "text", "Phenotype": "text", "Towards or away": "text", "Weight": "signed",
-               "Lowest fold": "score", "Highest fold": "score",
-               "Folds with this direction": "percent"}  # fmt: skip
+    columns = {
+        "Id": "text",
+        "Phenotype": "text",
+        "Towards or away": "text",
+        "Weight": "signed",
+        "Lowest fold": "score",
+        "Highest fold": "score",
+        "Folds with this direction": "percent",
+    }
     rows = []
     for row in table.itertuples():
         direction = "towards" if row.weight > 0 else "away" if row.weight < 0 else "none"
         target = f" ({row[2]})" if several else ""  # "class" is no name that Python allows
-        rows.append((row.phenotype, names.get(row.phenotype, ""), f"{direction}{target}",
-                     row.weight, row.low, row.high, row.same_sign))  # fmt: skip
+        rows.append(
+            (
+                row.phenotype,
+                names.get(row.phenotype, ""),
+                f"{direction}{target}",
+                row.weight,
+                row.low,
+                row.high,
+                row.same_sign,
+            )
+        )
     shown = _table("links", "Weights of a lasso logistic regression", columns, rows)
     sentence = "" if several else result_sentences.links(table)
     score = result_sentences.score(found.about)
@@ -98,10 +113,17 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
 
 def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
     table = found.tables["summary"]
-    columns = {"Id": "text", "Phenotype": "text", "Other starts": "percent",
-               "Parts of the data": "percent", "Mean likeness (cosine)": "score"}  # fmt: skip
-    rows = [(row.phenotype, names.get(row.phenotype, ""), row.seeds, row.folds, row.cosine)
-            for row in table.itertuples()]  # fmt: skip
+    columns = {
+        "Id": "text",
+        "Phenotype": "text",
+        "Other starts": "percent",
+        "Parts of the data": "percent",
+        "Mean likeness (cosine)": "score",
+    }
+    rows = [
+        (row.phenotype, names.get(row.phenotype, ""), row.seeds, row.folds, row.cosine)
+        for row in table.itertuples()
+    ]
     shown = _table("stability", "Share of repeated runs that find it again", columns, rows)
     return Section("Found again", result_sentences.stability(table), (shown,), _notes(found))
 
@@ -112,22 +134,56 @@ def _evaluation(found: Experiment, limit: int) -> Section:
     summary = found.tables["summary"].sort_values("mean", ascending=False)
     rank = _best_rank(summary)
     tables = [
-        _table("scores", f"{metric} on unseen rows",
-               {"Method": "text", "Phenotypes": "text", metric: "bar", "SD": "score",
-                second: "score", "Folds": "whole"},
-               [(result_sentences.title(row.method), str(row.rank) if row.rank else "", row.mean, row.sd,
-                 row.second_mean, row.n) for row in summary.itertuples()])
-    ]  # fmt: skip
+        _table(
+            "scores",
+            f"{metric} on unseen rows",
+            {
+                "Method": "text",
+                "Phenotypes": "text",
+                metric: "bar",
+                "SD": "score",
+                second: "score",
+                "Folds": "whole",
+            },
+            [
+                (
+                    result_sentences.title(row.method),
+                    str(row.rank) if row.rank else "",
+                    row.mean,
+                    row.sd,
+                    row.second_mean,
+                    row.n,
+                )
+                for row in summary.itertuples()
+            ],
+        )
+    ]
     comparison = found.tables["comparison"]
     here = comparison[comparison["rank"].isin([0, rank])].sort_values("difference")
     if len(here):
-        tables.append(_table(
-            "comparison", f"SWIFT with {rank} phenotypes minus the other method",
-            {"Other method": "text", "Difference": "signed", "From": "score", "To": "score",
-             "Clear": "text"},
-            [(result_sentences.title(row.method), row.difference, row.low, row.high,
-              "yes" if row.clear else "no") for row in here.itertuples()],
-        ))  # fmt: skip
+        tables.append(
+            _table(
+                "comparison",
+                f"SWIFT with {rank} phenotypes minus the other method",
+                {
+                    "Other method": "text",
+                    "Difference": "signed",
+                    "From": "score",
+                    "To": "score",
+                    "Clear": "text",
+                },
+                [
+                    (
+                        result_sentences.title(row.method),
+                        row.difference,
+                        row.low,
+                        row.high,
+                        "yes" if row.clear else "no",
+                    )
+                    for row in here.itertuples()
+                ],
+            )
+        )
     if "confusion" in found.tables:
         tables.append(_confusion(found.tables["confusion"], rank, limit))
     chance = found.about.get("chance")
@@ -138,14 +194,21 @@ def _evaluation(found: Experiment, limit: int) -> Section:
 
 def _confusion(table: pd.DataFrame, rank: int, limit: int) -> Table:
     mine = table[(table["method"] == "swift") & (table["rank"] == rank)]
-    counts = mine.pivot_table(index="truth", columns="predicted", values="count", aggfunc="sum",
-                              fill_value=0, sort=False).astype(int)  # fmt: skip
+    counts = mine.pivot_table(
+        index="truth", columns="predicted", values="count", aggfunc="sum", fill_value=0, sort=False
+    ).astype(int)
     shown = hide_table(counts, limit)
     columns = ("Truth \\ predicted", *(str(name) for name in shown.columns))
-    rows = tuple((str(name), *values)
-                 for name, values in zip(shown.index, shown.to_numpy(), strict=True))  # fmt: skip
-    return Table("confusion", f"SWIFT with {rank} phenotypes: rows of each class", columns,
-                 ("text",) * len(columns), rows)  # fmt: skip
+    rows = tuple(
+        (str(name), *values) for name, values in zip(shown.index, shown.to_numpy(), strict=True)
+    )
+    return Table(
+        "confusion",
+        f"SWIFT with {rank} phenotypes: rows of each class",
+        columns,
+        ("text",) * len(columns),
+        rows,
+    )
 
 
 def _best_rank(summary: pd.DataFrame) -> int:
@@ -161,17 +224,24 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
         means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
         means = means.sort_values(means.columns[-1], ascending=False)
         columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
-        rows = [(result_sentences.title(str(name)), *values) for name, values in
-                zip(means.index, means.to_numpy().tolist(), strict=True)]  # fmt: skip
+        rows = [
+            (result_sentences.title(str(name)), *values)
+            for name, values in zip(means.index, means.to_numpy().tolist(), strict=True)
+        ]
         tables.append(_table("noise", f"Mean {metric} by share of false entries", columns, rows))
         sentence = result_sentences.noise(scores, metric)
     survival = found.tables.get("survival")
     if survival is not None and len(survival):
         likeness = survival.pivot_table(index="phenotype", columns="level", values="cosine")
-        columns = {"Id": "text", "Phenotype": "text",
-                   **{_level(level): "score" for level in likeness.columns}}  # fmt: skip
-        rows = [(str(name), names.get(str(name), ""), *values) for name, values in
-                zip(likeness.index, likeness.to_numpy().tolist(), strict=True)]  # fmt: skip
+        columns = {
+            "Id": "text",
+            "Phenotype": "text",
+            **{_level(level): "score" for level in likeness.columns},
+        }
+        rows = [
+            (str(name), names.get(str(name), ""), *values)
+            for name, values in zip(likeness.index, likeness.to_numpy().tolist(), strict=True)
+        ]
         tables.append(_table("survival", "Likeness to the clean phenotype (cosine)", columns, rows))
         sentence = f"{sentence} {result_sentences.survival(survival)}".lstrip()
     return Section("With false entries", sentence, tuple(tables), _notes(found))
@@ -181,12 +251,19 @@ def _ablation(found: Experiment) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
     scores = found.tables["scores"]
     means = scores.groupby(["recipe", "rank"], as_index=False)["score"].mean()
-    rows = [(result_sentences.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
-            for row in means.sort_values("score", ascending=False).itertuples()]  # fmt: skip
-    table = _table("ablation", f"{metric} by how similarity is measured",
-                   {"Similarity": "text", "Phenotypes": "text", metric: "bar"}, rows)  # fmt: skip
-    return Section("What similarity adds", result_sentences.ablation(scores, metric), (table,),
-                   _notes(found))  # fmt: skip
+    rows = [
+        (result_sentences.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
+        for row in means.sort_values("score", ascending=False).itertuples()
+    ]
+    table = _table(
+        "ablation",
+        f"{metric} by how similarity is measured",
+        {"Similarity": "text", "Phenotypes": "text", metric: "bar"},
+        rows,
+    )
+    return Section(
+        "What similarity adds", result_sentences.ablation(scores, metric), (table,), _notes(found)
+    )
 
 
 def _level(level: float) -> str:
@@ -194,8 +271,13 @@ def _level(level: float) -> str:
 
 
 def _table(key: str, title: str, columns: Mapping[str, str], rows: list[tuple[Any, ...]]) -> Table:
-    return Table(key, title, tuple(columns), tuple(columns.values()),
-                 tuple(tuple(_plain(value) for value in row) for row in rows))  # fmt: skip
+    return Table(
+        key,
+        title,
+        tuple(columns),
+        tuple(columns.values()),
+        tuple(tuple(_plain(value) for value in row) for row in rows),
+    )
 
 
 def _plain(value: Any) -> Any:

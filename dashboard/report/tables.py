@@ -53,62 +53,131 @@ def report_json(report: Report) -> str:
         "phenotypes": [_plain(sheet) for sheet in report.phenotypes],
         "sections": [
             {
-                "title": section.title, "sentence": section.sentence, "notes": list(section.notes),
-                "tables": {table.key: {"title": table.title, "columns": list(table.columns),
-                                       "rows": [list(row) for row in table.rows]}
-                           for table in section.tables},
+                "title": section.title,
+                "sentence": section.sentence,
+                "notes": list(section.notes),
+                "tables": {
+                    table.key: {
+                        "title": table.title,
+                        "columns": list(table.columns),
+                        "rows": [list(row) for row in table.rows],
+                    }
+                    for table in section.tables
+                },
             }
             for section in report.sections
         ],
-    }  # fmt: skip
+    }
     return json.dumps(plain, indent=1, allow_nan=False)
 
 
 def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
     return {
-        "id": sheet.identifier, "content": sheet.digest, "name": sheet.name,
-        "working_name": sheet.working_name, "share": sheet.share, "carriers": sheet.carriers,
-        "link": sheet.link, "weight": sheet.weight, "steady": sheet.steady,
+        "id": sheet.identifier,
+        "content": sheet.digest,
+        "name": sheet.name,
+        "working_name": sheet.working_name,
+        "share": sheet.share,
+        "carriers": sheet.carriers,
+        "link": sheet.link,
+        "weight": sheet.weight,
+        "steady": sheet.steady,
         "found_again": sheet.found_again,
-        "features": {mode.mode: [vars(feature) for feature in mode.features]
-                     for mode in sheet.modes},
+        "features": {
+            mode.mode: [vars(feature) for feature in mode.features] for mode in sheet.modes
+        },
         "reviews": [
-            {"reviewer": review.reviewer, "name": review.name, "verdict": review.verdict,
-             "problem": review.problem, "duplicate_of": review.duplicate_of,
-             "confidence": review.confidence, "comment": review.comment}
+            {
+                "reviewer": review.reviewer,
+                "name": review.name,
+                "verdict": review.verdict,
+                "problem": review.problem,
+                "duplicate_of": review.duplicate_of,
+                "confidence": review.confidence,
+                "comment": review.comment,
+            }
             for review in sheet.reviews
         ],
-    }  # fmt: skip
+    }
 
 
 def _phenotypes(report: Report) -> Table:
     return _texts(
-        "phenotypes", "Phenotypes",
-        ("id", "name", "working_name", "share", f"{report.row_noun} count", "link", "weight",
-         "same direction", "found again", "content"),
-        [(each.identifier, each.name, each.working_name, each.share, each.carriers, each.link,
-          each.weight, each.steady, each.found_again, each.digest) for each in report.phenotypes],
-    )  # fmt: skip
+        "phenotypes",
+        "Phenotypes",
+        (
+            "id",
+            "name",
+            "working_name",
+            "share",
+            f"{report.row_noun} count",
+            "link",
+            "weight",
+            "same direction",
+            "found again",
+            "content",
+        ),
+        [
+            (
+                each.identifier,
+                each.name,
+                each.working_name,
+                each.share,
+                each.carriers,
+                each.link,
+                each.weight,
+                each.steady,
+                each.found_again,
+                each.digest,
+            )
+            for each in report.phenotypes
+        ],
+    )
 
 
 def _features(report: Report) -> Table:
     return _texts(
-        "features", "Features of each phenotype",
+        "features",
+        "Features of each phenotype",
         ("phenotype", "mode", "feature", "weight", "lift", f"{report.row_noun} count"),
-        [(each.identifier, mode.mode, feature.name, feature.weight, feature.lift, feature.rows)
-         for each in report.phenotypes for mode in each.modes for feature in mode.features],
-    )  # fmt: skip
+        [
+            (each.identifier, mode.mode, feature.name, feature.weight, feature.lift, feature.rows)
+            for each in report.phenotypes
+            for mode in each.modes
+            for feature in mode.features
+        ],
+    )
 
 
 def _reviews(report: Report) -> Table:
     return _texts(
-        "reviews", "Reviews",
-        ("phenotype", "reviewer", "name", "verdict", "problem", "duplicate of", "confidence",
-         "comment"),
-        [(each.identifier, review.reviewer, review.name, review.verdict, review.problem,
-          review.duplicate_of, review.confidence, review.comment)
-         for each in report.phenotypes for review in each.reviews],
-    )  # fmt: skip
+        "reviews",
+        "Reviews",
+        (
+            "phenotype",
+            "reviewer",
+            "name",
+            "verdict",
+            "problem",
+            "duplicate of",
+            "confidence",
+            "comment",
+        ),
+        [
+            (
+                each.identifier,
+                review.reviewer,
+                review.name,
+                review.verdict,
+                review.problem,
+                review.duplicate_of,
+                review.confidence,
+                review.comment,
+            )
+            for each in report.phenotypes
+            for review in each.reviews
+        ],
+    )
 
 
 def _about(report: Report) -> Table:

@@ -27,7 +27,7 @@ from dashboard.store.reviews import MAX_LENGTH, PROBLEMS, VERDICTS, Review
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
 from swiftcore.data.reading.source import check_entries
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, Problem, refuse
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SHEET = "Phenotypes"
@@ -38,9 +38,21 @@ TOP_FEATURES = 6
 MAX_CELL = 2000
 MAX_FILE, MAX_UNPACKED = 20 * 2**20, 200 * 2**20
 MAX_ROWS, MAX_COLUMNS = 5000, 50
-UNREADABLE = (zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, OSError, EOFError,
-              ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError,
-              NotImplementedError)  # fmt: skip
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    InvalidFileException,
+    ParseError,
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    NotImplementedError,
+)
 
 
 def make_workbook(report: Report) -> bytes:
@@ -53,8 +65,12 @@ def make_workbook(report: Report) -> bytes:
     _put(sheet, 1, 1, f"{report.title}: {report.subtitle}").font = Font(bold=True, size=14)
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
-    _put(sheet, 3, 1, f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} Fill in the yellow cells; "
-                      "rows may stay empty.")  # fmt: skip
+    _put(
+        sheet,
+        3,
+        1,
+        f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} Fill in the yellow cells; rows may stay empty.",
+    )
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)
         cell.font = Font(bold=True)
@@ -95,15 +111,28 @@ def read_workbook(
     who = reviewer.strip() or written
     problems, reviews, seen = [], [], set()
     if not who:
-        problems.append(Problem("workbook-reviewer", "Nobody signed the workbook",
-                                f"row {REVIEWER_ROW}", "no name",
-                                "Fill in your name."))  # fmt: skip
+        problems.append(
+            Problem(
+                "workbook-reviewer",
+                "Nobody signed the workbook",
+                f"row {REVIEWER_ROW}",
+                "no name",
+                "Fill in your name.",
+            )
+        )
     for number, row in rows:
         identifier = row.get("Id", "")
         found = _row_problems(number, row, digests)
         if identifier in seen:
-            found.append(Problem("workbook-twice", "A phenotype is judged twice", f"row {number}",
-                                  repr(identifier)[:40], "Keep one of the rows."))  # fmt: skip
+            found.append(
+                Problem(
+                    "workbook-twice",
+                    "A phenotype is judged twice",
+                    f"row {number}",
+                    repr(identifier)[:40],
+                    "Keep one of the rows.",
+                )
+            )
         seen.add(identifier)
         problems += found
         if not found and who:
@@ -115,17 +144,32 @@ def read_workbook(
 
 def _columns(report: Report) -> list[str]:
     modes = report.phenotypes[0].modes if report.phenotypes else ()
-    return ["Id", CONTENT, "Strongest features",
-            *(f"Top {plural(mode.mode)}" for mode in modes), "Share of the data",
-            f"{capital(plural(report.row_noun))} carrying it", *TO_FILL]  # fmt: skip
+    return [
+        "Id",
+        CONTENT,
+        "Strongest features",
+        *(f"Top {plural(mode.mode)}" for mode in modes),
+        "Share of the data",
+        f"{capital(plural(report.row_noun))} carrying it",
+        *TO_FILL,
+    ]
 
 
 def _found(each: PhenotypeSheet) -> list[str]:
-    tops = ["; ".join(f"{feature.name} ({feature.weight:.0%})"
-                      for feature in mode.features[:TOP_FEATURES])
-            for mode in each.modes]  # fmt: skip
-    return [each.identifier, each.digest, each.working_name, *tops, f"{each.share:.1%}",
-            each.carriers]  # fmt: skip
+    tops = [
+        "; ".join(
+            f"{feature.name} ({feature.weight:.0%})" for feature in mode.features[:TOP_FEATURES]
+        )
+        for mode in each.modes
+    ]
+    return [
+        each.identifier,
+        each.digest,
+        each.working_name,
+        *tops,
+        f"{each.share:.1%}",
+        each.carriers,
+    ]
 
 
 def _put(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
@@ -146,8 +190,12 @@ def _open_for_writing(cell: Cell) -> None:
 def _offer_choices(sheet: Worksheet, columns: Sequence[str], count: int) -> None:
     last = HEADER_ROW + max(count, 1)
     known = f"=$A${HEADER_ROW + 1}:$A${last}"
-    choices = {"Makes sense": _list(VERDICTS), "Problem": _list(PROBLEMS[1:]),
-               "Duplicate of": known, "Confidence": _list(("1", "2", "3", "4", "5"))}  # fmt: skip
+    choices = {
+        "Makes sense": _list(VERDICTS),
+        "Problem": _list(PROBLEMS[1:]),
+        "Duplicate of": known,
+        "Confidence": _list(("1", "2", "3", "4", "5")),
+    }
     for title, formula in choices.items():
         letter = get_column_letter(columns.index(title) + 1)
         offered = DataValidation("list", formula1=formula, allow_blank=True, showErrorMessage=True)
@@ -161,8 +209,16 @@ def _list(choices: Sequence[str]) -> str:
 
 
 def _lay_out(sheet: Worksheet, columns: Sequence[str]) -> None:
-    widths = {"Id": 11, "Share of the data": 10, "Makes sense": 12, "Problem": 12,
-              "Duplicate of": 12, "Confidence": 12, "Clinical name": 28, "Comment": 40}  # fmt: skip
+    widths = {
+        "Id": 11,
+        "Share of the data": 10,
+        "Makes sense": 12,
+        "Problem": 12,
+        "Duplicate of": 12,
+        "Confidence": 12,
+        "Clinical name": 28,
+        "Comment": 40,
+    }
     for number, title in enumerate(columns, start=1):
         letter = get_column_letter(number)
         sheet.column_dimensions[letter].width = widths.get(title, 14 if "carrying" in title else 36)
@@ -184,8 +240,10 @@ def _rows(content: bytes) -> tuple[list[tuple[int, dict[str, str]]], str]:
         _refuse_hostile(content)
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book[SHEET]
-        grid = [[_text(value) for value in row] for row in sheet.iter_rows(
-            max_row=MAX_ROWS, max_col=MAX_COLUMNS, values_only=True)]  # fmt: skip
+        grid = [
+            [_text(value) for value in row]
+            for row in sheet.iter_rows(max_row=MAX_ROWS, max_col=MAX_COLUMNS, values_only=True)
+        ]
         header = grid[HEADER_ROW - 1]
         missing = [title for title in ("Id", CONTENT, *TO_FILL) if title not in header]
         if missing:
@@ -195,10 +253,13 @@ def _rows(content: bytes) -> tuple[list[tuple[int, dict[str, str]]], str]:
         if isinstance(error, InvalidData):
             raise
         found = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise InvalidData(
-            Problem("workbook-file", "This is not a workbook made here, or it is damaged",
-                     "the file", found, "Download the workbook again and fill it in.")
-        ) from error  # fmt: skip
+        raise refuse(
+            "workbook-file",
+            "This is not a workbook made here, or it is damaged",
+            "the file",
+            found,
+            "Download the workbook again and fill it in.",
+        ) from error
     rows = [
         (number, dict(zip(header, row, strict=True)))
         for number, row in enumerate(grid[HEADER_ROW:], start=HEADER_ROW + 1)
@@ -227,37 +288,79 @@ def _row_problems(number: int, row: Mapping[str, str], digests: Mapping[str, str
     where, identifier = f"row {number}", row["Id"]
     found = []
     if identifier not in digests:
-        found.append(Problem("workbook-id", "There is no such phenotype in this result", where,
-                             repr(identifier)[:40],
-                             "Use the workbook of this result."))  # fmt: skip
+        found.append(
+            Problem(
+                "workbook-id",
+                "There is no such phenotype in this result",
+                where,
+                repr(identifier)[:40],
+                "Use the workbook of this result.",
+            )
+        )
     elif row[CONTENT] != digests[identifier]:
-        found.append(Problem("workbook-content", "The phenotype has changed since the workbook "
-                             "was made", where, identifier,
-                             "Download it again and judge anew."))  # fmt: skip
-    allowed = {"Makes sense": VERDICTS, "Problem": PROBLEMS, "Confidence": ("", *"12345"),
-               "Duplicate of": ("", *digests)}  # fmt: skip
+        found.append(
+            Problem(
+                "workbook-content",
+                "The phenotype has changed since the workbook was made",
+                where,
+                identifier,
+                "Download it again and judge anew.",
+            )
+        )
+    allowed = {
+        "Makes sense": VERDICTS,
+        "Problem": PROBLEMS,
+        "Confidence": ("", *"12345"),
+        "Duplicate of": ("", *digests),
+    }
     for title, choices in allowed.items():
         if row[title].casefold() not in [choice.casefold() for choice in choices]:
             shown = ", ".join(choice for choice in choices if choice)[:200]
-            found.append(Problem("workbook-choice", "This cannot be chosen", f"{where}, {title}",
-                                  repr(row[title])[:60], f"Choose one of {shown}."))  # fmt: skip
+            found.append(
+                Problem(
+                    "workbook-choice",
+                    "This cannot be chosen",
+                    f"{where}, {title}",
+                    repr(row[title])[:60],
+                    f"Choose one of {shown}.",
+                )
+            )
     other = row["Duplicate of"].upper()
     if row["Problem"].casefold() == "duplicate" and other in ("", identifier):
-        found.append(Problem("workbook-duplicate", "A duplicate needs the other phenotype", where,
-                              repr(other), "Choose another phenotype."))  # fmt: skip
+        found.append(
+            Problem(
+                "workbook-duplicate",
+                "A duplicate needs the other phenotype",
+                where,
+                repr(other),
+                "Choose another phenotype.",
+            )
+        )
     for title, key in (("Clinical name", "name"), ("Comment", "comment")):
         if len(row[title]) > MAX_LENGTH[key]:
-            found.append(Problem("workbook-long", "This is too long", f"{where}, {title}",
-                                  f"{len(row[title]):,} letters",
-                                  f"Use at most {MAX_LENGTH[key]:,}."))  # fmt: skip
+            found.append(
+                Problem(
+                    "workbook-long",
+                    "This is too long",
+                    f"{where}, {title}",
+                    f"{len(row[title]):,} letters",
+                    f"Use at most {MAX_LENGTH[key]:,}.",
+                )
+            )
     return found
 
 
 def _review(row: Mapping[str, str], run: str, reviewer: str) -> Review:
     problem = row["Problem"].casefold()
     return Review(
-        run, row["Id"], row[CONTENT], reviewer, row["Clinical name"],
-        row["Makes sense"].casefold(), problem,
+        run,
+        row["Id"],
+        row[CONTENT],
+        reviewer,
+        row["Clinical name"],
+        row["Makes sense"].casefold(),
+        problem,
         row["Duplicate of"].upper() if problem == "duplicate" else "",
-        int(row["Confidence"] or 3), row["Comment"],
-    )  # fmt: skip
+        int(row["Confidence"] or 3),
+        row["Comment"],
+    )

@@ -61,19 +61,26 @@ def fit_summary() -> FitSummary | None:
         return None
     fitted, limit = cache.fit(run), state.small_cells()
     phenotypes = {each.identifier: each for each in cache.phenotypes(run)}
-    counts = [phenotype_tables.row_counts(cache.presence(dataset, axis))
-              for axis in range(1, len(fitted.modes))]  # fmt: skip
-    reviews = [review for review in cache.reviews().latest(run)
-               if _is_of(review, fitted)]  # fmt: skip
-    names = {each.identifier: phenotype_tables.working_name(each, counts, limit)
-             for each in phenotypes.values()}  # fmt: skip
+    counts = [
+        phenotype_tables.row_counts(cache.presence(dataset, axis))
+        for axis in range(1, len(fitted.modes))
+    ]
+    reviews = [review for review in cache.reviews().latest(run) if _is_of(review, fitted)]
+    names = {
+        each.identifier: phenotype_tables.working_name(each, counts, limit)
+        for each in phenotypes.values()
+    }
     return FitSummary(
-        run, cache.card(dataset), fitted, phenotypes,
+        run,
+        cache.card(dataset),
+        fitted,
+        phenotypes,
         names | phenotype_tables.clinical_names(reviews),
         phenotype_tables.links(fitted.links),
         _stability(dataset, run),
-        reviews, limit,
-    )  # fmt: skip
+        reviews,
+        limit,
+    )
 
 
 def resolve_phenotype(summary: FitSummary) -> bool:

@@ -16,17 +16,24 @@ def resolve() -> list[str]:
         state.set("dataset", owner)
     if asked := state.current_dataset():
         if asked not in cards:
-            notices.append("The data set of this link is not in this store. "
-                           "Here is another one; choose yours in the sidebar.")  # fmt: skip
+            notices.append(
+                "The data set of this link is not in this store. "
+                "Here is another one; choose yours in the sidebar."
+            )
             state.choose(dataset=_first_dataset(cards, fits), run="", phenotype="")
     else:
-        state.choose(dataset=_first_dataset(cards, fits), run=state.current_run(),
-                     phenotype=state.current_phenotype())  # fmt: skip
+        state.choose(
+            dataset=_first_dataset(cards, fits),
+            run=state.current_run(),
+            phenotype=state.current_phenotype(),
+        )
     mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
     if (asked := state.current_run()) not in {fit.id for fit in mine}:
         if asked:
-            notices.append("The result of this link is not in this store, or is not finished. "
-                           "Here is the newest one of this data set instead.")  # fmt: skip
+            notices.append(
+                "The result of this link is not in this store, or is not finished. "
+                "Here is the newest one of this data set instead."
+            )
         state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
         state.set("dead_links", notices)
@@ -34,8 +41,10 @@ def resolve() -> list[str]:
     state.set("synthetic", bool(card and card.synthetic))
     shown = list(state.get("dead_links", []))
     if card and card.damaged:
-        shown.append("The files of this data set were changed after they were written. Load the "
-                     "data again on the page Data, or choose another set.")  # fmt: skip
+        shown.append(
+            "The files of this data set were changed after they were written. Load the "
+            "data again on the page Data, or choose another set."
+        )
     return shown
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import check_entries
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, refuse
 
 MEGABYTE = 1 << 20
 MAX_BUNDLE = 256 * MEGABYTE
@@ -47,19 +47,36 @@ def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
         If it is no run bundle, was changed, or is larger than a run can be.
     """
     if len(content) > MAX_BUNDLE:
-        raise _refuse("bundle-size", "The file is too large for a run bundle",
-                      f"{len(content) / MEGABYTE:,.0f} MB",
-                      f"Give at most {MAX_BUNDLE // MEGABYTE} MB.")  # fmt: skip
+        raise refuse(
+            "bundle-size",
+            "The file is too large for a run bundle",
+            "the run bundle",
+            f"{len(content) / MEGABYTE:,.0f} MB",
+            f"Give at most {MAX_BUNDLE // MEGABYTE} MB.",
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive)
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError,
-            NotImplementedError, RuntimeError, OverflowError) as error:  # fmt: skip
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        NotImplementedError,
+        RuntimeError,
+        OverflowError,
+    ) as error:
         if isinstance(error, InvalidData):
             raise
-        raise _refuse("bundle-damaged", "The run bundle cannot be read",
-                      (str(error).splitlines() or ["an error"])[0][:120],
-                      "Export the run again.") from error  # fmt: skip
+        raise refuse(
+            "bundle-damaged",
+            "The run bundle cannot be read",
+            "the run bundle",
+            (str(error).splitlines() or ["an error"])[0][:120],
+            "Export the run again.",
+        ) from error
     folders: dict[str, dict[str, bytes]] = {}
     for name, data in members.items():
         folder, _, file = name.partition("/")
@@ -68,11 +85,21 @@ def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
         try:
             check_files(files)
         except ChecksumMismatch as error:
-            raise _refuse("bundle-changed", "The run bundle was changed after it was written",
-                          str(error), "Export the run again.") from error  # fmt: skip
+            raise refuse(
+                "bundle-changed",
+                "The run bundle was changed after it was written",
+                "the run bundle",
+                str(error),
+                "Export the run again.",
+            ) from error
     if "run" not in folders:
-        raise _refuse("bundle-foreign", "This is not a run bundle", "no run in it",
-                      "Choose a file made by the export of a run.")  # fmt: skip
+        raise refuse(
+            "bundle-foreign",
+            "This is not a run bundle",
+            "the run bundle",
+            "no run in it",
+            "Choose a file made by the export of a run.",
+        )
     return folders
 
 
@@ -82,8 +109,13 @@ def _members(archive: zipfile.ZipFile) -> dict[str, bytes]:
     unknown = [name for name in names if name not in _KNOWN]
     if unknown or len(set(names)) < len(names) or len(names) > len(_KNOWN):
         found = f"a member {unknown[0][:60]!r}" if unknown else "a member twice"
-        raise _refuse("bundle-members", "The file holds what no run bundle holds", found,
-                      "Choose a file made by the export of a run.")  # fmt: skip
+        raise refuse(
+            "bundle-members",
+            "The file holds what no run bundle holds",
+            "the run bundle",
+            found,
+            "Choose a file made by the export of a run.",
+        )
     check_entries(archive, entries, "run bundle")
     return {entry.filename: _read(archive, entry) for entry in entries}
 
@@ -92,10 +124,11 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     with archive.open(entry) as file:
         data = file.read(MAX_MEMBER + 1)
     if len(data) > MAX_MEMBER:
-        raise _refuse("bundle-size", "A part of the run bundle is too large", entry.filename,
-                      f"Give parts of at most {MAX_MEMBER // MEGABYTE} MB.")  # fmt: skip
+        raise refuse(
+            "bundle-size",
+            "A part of the run bundle is too large",
+            "the run bundle",
+            entry.filename,
+            f"Give parts of at most {MAX_MEMBER // MEGABYTE} MB.",
+        )
     return data
-
-
-def _refuse(code: str, what: str, found: str, cure: str) -> InvalidData:
-    return InvalidData(Problem(code, what, "the run bundle", found, cure))

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from dashboard.store.request import Request
-from swiftcore.errors import InvalidData, Problem, SwiftError
+from swiftcore.errors import InvalidData, SwiftError, refuse
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -117,35 +117,49 @@ def is_id(text: object) -> bool:
 
 def unknown_run(run_id: object, found: str = "no such run") -> UnknownRun:
     """The refusal for an id that leads nowhere."""
-    return UnknownRun(
-        Problem("run-unknown", "This run is not in the store", f"run {_shown(run_id)}", found,
-                "Choose one from the list of runs, or compute it again.")
-    )  # fmt: skip
+    return refuse(
+        "run-unknown",
+        "This run is not in the store",
+        f"run {_shown(run_id)}",
+        found,
+        "Choose one from the list of runs, or compute it again.",
+        kind=UnknownRun,
+    )
 
 
 def unknown_dataset(dataset_id: object) -> UnknownDataset:
     """The refusal for a data set that is not there."""
-    return UnknownDataset(
-        Problem("dataset-unknown", "This data set is not in the store",
-                f"data set {_shown(dataset_id)}", "no such data set",
-                "Choose one from the list, or load it again.")
-    )  # fmt: skip
+    return refuse(
+        "dataset-unknown",
+        "This data set is not in the store",
+        f"data set {_shown(dataset_id)}",
+        "no such data set",
+        "Choose one from the list, or load it again.",
+        kind=UnknownDataset,
+    )
 
 
 def damaged_dataset(dataset_id: str, found: str) -> InvalidData:
     """The refusal for data whose bytes are not to be trusted."""
-    return InvalidData(
-        Problem("dataset-damaged", "The stored data were changed after they were written",
-                f"data set {dataset_id[:8]}", found, "Load the data again.")
-    )  # fmt: skip
+    return refuse(
+        "dataset-damaged",
+        "The stored data were changed after they were written",
+        f"data set {dataset_id[:8]}",
+        found,
+        "Load the data again.",
+    )
 
 
 def damaged_run(run_id: str, found: str) -> DamagedRun:
     """The refusal for a result whose bytes are not to be trusted."""
-    return DamagedRun(
-        Problem("run-damaged", "The stored result was changed after it was written",
-                f"run {run_id[:8]}", found, "Compute it again; the same settings give it back.")
-    )  # fmt: skip
+    return refuse(
+        "run-damaged",
+        "The stored result was changed after it was written",
+        f"run {run_id[:8]}",
+        found,
+        "Compute it again; the same settings give it back.",
+        kind=DamagedRun,
+    )
 
 
 def _shown(text: object) -> str:

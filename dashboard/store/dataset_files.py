@@ -13,7 +13,7 @@ from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import Budget
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor
 
 DATA = "data.swift.npz"
@@ -46,10 +46,18 @@ def dataset_card(identifier: str, dataset: Dataset, synthetic: bool, added: floa
     """What a list shows of the data set."""
     tensor = dataset.tensor
     return DatasetCard(
-        identifier, dataset.name, tensor.shape, tuple(mode.name for mode in tensor.modes),
-        tensor.n_entries, dataset.outcome_name, _classes(dataset), synthetic, dataset.origin, added,
+        identifier,
+        dataset.name,
+        tensor.shape,
+        tuple(mode.name for mode in tensor.modes),
+        tensor.n_entries,
+        dataset.outcome_name,
+        _classes(dataset),
+        synthetic,
+        dataset.origin,
+        added,
         _columns(tensor),
-    )  # fmt: skip
+    )
 
 
 def read_card(content: bytes) -> DatasetCard:
@@ -57,17 +65,26 @@ def read_card(content: bytes) -> DatasetCard:
     try:
         plain = json.loads(content)
         return DatasetCard(
-            str(plain["id"]), str(plain["name"]), tuple(int(size) for size in plain["shape"]),
-            tuple(str(name) for name in plain["mode_names"]), int(plain["entries"]),
-            str(plain["outcome_name"]), tuple(str(value) for value in plain["classes"]),
-            bool(plain["synthetic"]), str(plain["origin"]), float(plain["added"]),
+            str(plain["id"]),
+            str(plain["name"]),
+            tuple(int(size) for size in plain["shape"]),
+            tuple(str(name) for name in plain["mode_names"]),
+            int(plain["entries"]),
+            str(plain["outcome_name"]),
+            tuple(str(value) for value in plain["classes"]),
+            bool(plain["synthetic"]),
+            str(plain["origin"]),
+            float(plain["added"]),
             tuple(int(count) for count in plain["columns"]),
-        )  # fmt: skip
+        )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidData(
-            Problem("card-file", "The card of a data set cannot be read", CARD,
-                    f"{type(error).__name__}: {error}", "Load the data again.")
-        ) from error  # fmt: skip
+        raise refuse(
+            "card-file",
+            "The card of a data set cannot be read",
+            CARD,
+            f"{type(error).__name__}: {error}",
+            "Load the data again.",
+        ) from error
 
 
 def read_data(files: Mapping[str, bytes], limits: Limits = OWN) -> Dataset:

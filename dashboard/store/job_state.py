@@ -123,8 +123,11 @@ class Job:
         return self.state().message == PARKED
 
     def _last_sign(self) -> float | None:
-        times = [path.stat().st_mtime for name in ("progress.json", "process.json")
-                 if (path := self.folder / name).exists()]  # fmt: skip
+        times = [
+            path.stat().st_mtime
+            for name in ("progress.json", "process.json")
+            if (path := self.folder / name).exists()
+        ]
         return max(times, default=None)
 
     def _place(self, name: str, plain: Mapping[str, Any]) -> None:

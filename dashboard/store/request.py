@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.settings import GRIDS, PROTOCOL, ExperimentSettings
 
 ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
@@ -76,8 +76,10 @@ class Request:
         unknown = [name for name in self.settings if name not in usual]
         if unknown:
             raise _refuse("setting-unknown", "There is no such setting", unknown[0], usual)
-        settled = {name: _settled(name, self.settings.get(name, default), default)
-                   for name, default in usual.items()}  # fmt: skip
+        settled = {
+            name: _settled(name, self.settings.get(name, default), default)
+            for name, default in usual.items()
+        }
         object.__setattr__(self, "settings", settled)
 
     def __hash__(self) -> int:
@@ -97,8 +99,12 @@ class Request:
 
     def plain(self) -> dict[str, Any]:
         """The request as values that JSON can hold."""
-        return {"kind": self.kind, "dataset": self.dataset, "settings": dict(self.settings),
-                "run": self.run}  # fmt: skip
+        return {
+            "kind": self.kind,
+            "dataset": self.dataset,
+            "settings": dict(self.settings),
+            "run": self.run,
+        }
 
     @classmethod
     def from_plain(cls, plain: Any) -> Request:
@@ -110,23 +116,33 @@ class Request:
             If it is no request, or one of another version.
         """
         try:
-            return cls(str(plain["kind"]), str(plain["dataset"]), dict(plain["settings"]),
-                       str(plain["run"]))  # fmt: skip
+            return cls(
+                str(plain["kind"]),
+                str(plain["dataset"]),
+                dict(plain["settings"]),
+                str(plain["run"]),
+            )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidData(
-                Problem("request-file", "This is not a request of this version", "the request",
-                        f"{type(error).__name__}: {error}", "Compute it again.")
-            ) from error  # fmt: skip
+            raise refuse(
+                "request-file",
+                "This is not a request of this version",
+                "the request",
+                f"{type(error).__name__}: {error}",
+                "Compute it again.",
+            ) from error
 
     @property
     def title(self) -> str:
         """A short name that tells runs of one data set apart."""
         chosen = self.settings
         if self.kind == "fit":
-            changed = [f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float)
-                       else f"{name.replace('_', ' ')} {value}"
-                       for name, value in chosen.items()
-                       if name != "rank" and value != FIT_DEFAULTS[name]]  # fmt: skip
+            changed = [
+                f"{name.replace('_', ' ')} {value:g}"
+                if isinstance(value, float)
+                else f"{name.replace('_', ' ')} {value}"
+                for name, value in chosen.items()
+                if name != "rank" and value != FIT_DEFAULTS[name]
+            ]
             return ", ".join([f"R = {chosen['rank']}", *changed])
         if self.kind == "projection":
             return "New rows"
@@ -158,13 +174,22 @@ def _settled(name: str, value: Any, default: Any) -> Any:
 
 
 def _wrong(name: str, value: Any, expected: str) -> InvalidSettings:
-    return InvalidSettings(
-        Problem("setting-type", "A setting has the wrong type", name, repr(value)[:80],
-                f"Give {expected}.")
-    )  # fmt: skip
+    return refuse(
+        "setting-type",
+        "A setting has the wrong type",
+        name,
+        repr(value)[:80],
+        f"Give {expected}.",
+        kind=InvalidSettings,
+    )
 
 
 def _refuse(code: str, what: str, found: str, known: Any) -> InvalidSettings:
-    return InvalidSettings(
-        Problem(code, what, "the request", repr(found)[:80], f"Choose one of {', '.join(known)}.")
+    return refuse(
+        code,
+        what,
+        "the request",
+        repr(found)[:80],
+        f"Choose one of {', '.join(known)}.",
+        kind=InvalidSettings,
     )

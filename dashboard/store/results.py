@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome
@@ -182,8 +182,17 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _no_result("fit", error) from error
     links = _experiment(files, "links.json") if "links.json" in files else None
-    return FittedRun(factors, modes, dict(settings), history, outcome.value,
-                     outcome is FitOutcome.CONVERGED, dead, objective, links)  # fmt: skip
+    return FittedRun(
+        factors,
+        modes,
+        dict(settings),
+        history,
+        outcome.value,
+        outcome is FitOutcome.CONVERGED,
+        dead,
+        objective,
+        links,
+    )
 
 
 def read_experiment(files: Files) -> Experiment:
@@ -206,9 +215,17 @@ def read_projection(files: Files) -> Projection:
         if places.size and ((places < 0) | (places >= [len(mode) for mode in modes])).any():
             raise ValueError("an index outside its mode")
         unknown = {str(name): tuple(map(str, labels)) for name, labels in about["unknown"].items()}
-        return Projection(modes, arrays["memberships"], modes[0].labels, places, values, profiles,
-                          unknown, int(about["entries_left_out"]),
-                          tuple(int(row) for row in about["empty_rows"]))  # fmt: skip
+        return Projection(
+            modes,
+            arrays["memberships"],
+            modes[0].labels,
+            places,
+            values,
+            profiles,
+            unknown,
+            int(about["entries_left_out"]),
+            tuple(int(row) for row in about["empty_rows"]),
+        )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise _no_result("projection", error) from error
 
@@ -250,7 +267,10 @@ def _check_factors(factors: Sequence[NDArray[Any]], modes: Sequence[Mode]) -> No
 
 
 def _no_result(what: str, error: Exception) -> InvalidData:
-    return InvalidData(
-        Problem("result-file", "The stored result cannot be read", what,
-                f"{type(error).__name__}: {error}", "Compute it again.")
-    )  # fmt: skip
+    return refuse(
+        "result-file",
+        "The stored result cannot be read",
+        what,
+        f"{type(error).__name__}: {error}",
+        "Compute it again.",
+    )

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from dashboard.store.verified_folder import make_private
-from swiftcore.errors import InvalidSettings, Problem, SwiftError
+from swiftcore.errors import InvalidSettings, Problem, SwiftError, refuse
 
 VERDICTS = ("yes", "possibly", "no")
 PROBLEMS = ("", "mixed", "duplicate", "artefact")
@@ -133,8 +133,10 @@ class Reviews:
         """The newest judgement of each reviewer on each phenotype, oldest first."""
         return self._select(
             "run = ? AND id IN (SELECT MAX(id) FROM reviews WHERE run = ? "
-            "GROUP BY phenotype, reviewer)", run, run,
-        )  # fmt: skip
+            "GROUP BY phenotype, reviewer)",
+            run,
+            run,
+        )
 
     def history(self, run: str, phenotype: str) -> list[Review]:
         """Every judgement of one phenotype, oldest first."""
@@ -167,10 +169,14 @@ class Reviews:
                 connection.execute("PRAGMA secure_delete=ON")
                 yield connection
         except sqlite3.Error as error:
-            raise ReviewsUnavailable(
-                Problem("reviews-file", "The reviews cannot be read or written", self.path.name,
-                        str(error), "Check the disk: is it full, or read-only? Then try again.")
-            ) from error  # fmt: skip
+            raise refuse(
+                "reviews-file",
+                "The reviews cannot be read or written",
+                self.path.name,
+                str(error),
+                "Check the disk: is it full, or read-only? Then try again.",
+                kind=ReviewsUnavailable,
+            ) from error
 
 
 _COLUMNS = tuple(field.name for field in fields(Review) if field.name != "id")
@@ -186,8 +192,10 @@ def agreement_of(reviews: Sequence[Review]) -> Agreement:
     if not shared:
         return Agreement(len(people), 0, None, None)
     counts = [Counter(review.verdict for review in group) for group in shared]
-    shares = [sum(n * (n - 1) for n in count.values()) / (count.total() * (count.total() - 1))
-              for count in counts]  # fmt: skip
+    shares = [
+        sum(n * (n - 1) for n in count.values()) / (count.total() * (count.total() - 1))
+        for count in counts
+    ]
     observed = sum(shares) / len(shares)
     by_chance = _chance(shared)
     kappa = None if by_chance >= 1 else (observed - by_chance) / (1 - by_chance)
@@ -198,8 +206,12 @@ def _chance(shared: Sequence[Sequence[Review]]) -> float:
     """Agreement to expect of reviewers who judge at random, each with the habits seen."""
     people = sorted({review.reviewer for group in shared for review in group})
     if len(people) == 2:  # Cohen: two habits
-        first, second = (Counter(review.verdict for group in shared for review in group
-                                 if review.reviewer == person) for person in people)  # fmt: skip
+        first, second = (
+            Counter(
+                review.verdict for group in shared for review in group if review.reviewer == person
+            )
+            for person in people
+        )
         return sum(first[verdict] * second[verdict] for verdict in VERDICTS) / len(shared) ** 2
     every = Counter(review.verdict for group in shared for review in group)
     return sum((n / every.total()) ** 2 for n in every.values())
@@ -208,24 +220,41 @@ def _chance(shared: Sequence[Sequence[Review]]) -> float:
 def _check(review: Review) -> None:
     choices = (("verdict", VERDICTS), ("problem", PROBLEMS), ("confidence", (1, 2, 3, 4, 5)))
     problems = [
-        Problem("review-choice", "This cannot be chosen", name, repr(getattr(review, name))[:80],
-                f"Choose one of {', '.join(repr(known) for known in allowed)}.")
-        for name, allowed in choices if getattr(review, name) not in allowed
-    ]  # fmt: skip
+        Problem(
+            "review-choice",
+            "This cannot be chosen",
+            name,
+            repr(getattr(review, name))[:80],
+            f"Choose one of {', '.join(repr(known) for known in allowed)}.",
+        )
+        for name, allowed in choices
+        if getattr(review, name) not in allowed
+    ]
     problems += [
         Problem("review-missing", "A review needs it", name, "nothing", "Fill it in.")
         for name in ("run", "phenotype", "phenotype_digest", "reviewer")
         if not getattr(review, name).strip()
     ]
     problems += [
-        Problem("review-long", "This is too long", name, f"{len(getattr(review, name)):,} letters",
-                f"Use at most {most:,}.")
-        for name, most in MAX_LENGTH.items() if len(getattr(review, name)) > most
-    ]  # fmt: skip
+        Problem(
+            "review-long",
+            "This is too long",
+            name,
+            f"{len(getattr(review, name)):,} letters",
+            f"Use at most {most:,}.",
+        )
+        for name, most in MAX_LENGTH.items()
+        if len(getattr(review, name)) > most
+    ]
     if review.problem == "duplicate" and review.duplicate_of in ("", review.phenotype):
         problems.append(
-            Problem("review-duplicate", "A duplicate needs the other phenotype", "duplicate_of",
-                    repr(review.duplicate_of)[:80], "Choose another phenotype of the same run.")
-        )  # fmt: skip
+            Problem(
+                "review-duplicate",
+                "A duplicate needs the other phenotype",
+                "duplicate_of",
+                repr(review.duplicate_of)[:80],
+                "Choose another phenotype of the same run.",
+            )
+        )
     if problems:
         raise InvalidSettings(problems)

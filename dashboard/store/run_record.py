@@ -13,7 +13,7 @@ from dashboard.store.cards import RunCard, RunState
 from dashboard.store.job_state import Job
 from dashboard.store.request import EXPERIMENTS, Request
 from swiftcore import __version__
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, refuse
 
 RUN = "run.json"
 DAMAGED = "The stored result was changed after it was written. Compute it again."
@@ -21,8 +21,14 @@ DAMAGED = "The stored result was changed after it was written. Compute it again.
 
 def facts(request: Request, created: float, ended: float, seconds: float) -> dict[str, Any]:
     """The content of ``run.json``."""
-    return {"request": request.plain(), "created": created, "ended": ended, "seconds": seconds,
-            "algorithm": request.version, "version": __version__}  # fmt: skip
+    return {
+        "request": request.plain(),
+        "created": created,
+        "ended": ended,
+        "seconds": seconds,
+        "algorithm": request.version,
+        "version": __version__,
+    }
 
 
 def read_facts(content: bytes) -> tuple[Request, dict[str, Any]]:
@@ -34,10 +40,13 @@ def read_facts(content: bytes) -> tuple[Request, dict[str, Any]]:
     except (LookupError, TypeError, ValueError) as error:
         if isinstance(error, InvalidData):
             raise
-        raise InvalidData(
-            Problem("run-file", "The notes of a run cannot be read", RUN,
-                    f"{type(error).__name__}: {error}", "Compute it again.")
-        ) from error  # fmt: skip
+        raise refuse(
+            "run-file",
+            "The notes of a run cannot be read",
+            RUN,
+            f"{type(error).__name__}: {error}",
+            "Compute it again.",
+        ) from error
 
 
 def done_card(folder: Path, *, damaged: bool) -> RunCard:
@@ -47,10 +56,19 @@ def done_card(folder: Path, *, damaged: bool) -> RunCard:
     except (OSError, InvalidData):
         request, times, damaged = Request("fit", ""), {}, True
     return RunCard(
-        folder.name, request.kind, request.dataset, request, RunState.DONE,
-        times.get("created", 0.0), times.get("ended"), times.get("seconds", 0.0), request.title,
-        None, DAMAGED if damaged else RunState.DONE.value, damaged,
-    )  # fmt: skip
+        folder.name,
+        request.kind,
+        request.dataset,
+        request,
+        RunState.DONE,
+        times.get("created", 0.0),
+        times.get("ended"),
+        times.get("seconds", 0.0),
+        request.title,
+        None,
+        DAMAGED if damaged else RunState.DONE.value,
+        damaged,
+    )
 
 
 def job_card(run_id: str, job: Job) -> RunCard | None:
@@ -64,8 +82,20 @@ def job_card(run_id: str, job: Job) -> RunCard | None:
     seconds = float((progress or {}).get("seconds", 0.0))
     if state.state is RunState.RUNNING and progress:
         seconds = max(seconds, time.time() - float(progress["started"]))
-    return RunCard(run_id, request.kind, request.dataset, request, state.state, created,
-                   state.ended, seconds, request.title, progress, state.message, False)  # fmt: skip
+    return RunCard(
+        run_id,
+        request.kind,
+        request.dataset,
+        request,
+        state.state,
+        created,
+        state.ended,
+        seconds,
+        request.title,
+        progress,
+        state.message,
+        False,
+    )
 
 
 def check_bundle(files: Mapping[str, bytes]) -> Request:
@@ -78,20 +108,25 @@ def check_bundle(files: Mapping[str, bytes]) -> Request:
     """
     request, about = read_facts(files.get(RUN, b""))
     if about["algorithm"] != request.version:
-        raise InvalidData(
-            Problem("bundle-version", "The run was made by another version of the algorithm",
-                    "the run bundle", f"version {str(about['algorithm'])[:20]!r}",
-                    "Compute it again with this version.")
-        )  # fmt: skip
+        raise refuse(
+            "bundle-version",
+            "The run was made by another version of the algorithm",
+            "the run bundle",
+            f"version {str(about['algorithm'])[:20]!r}",
+            "Compute it again with this version.",
+        )
     if request.kind == "fit":
         results.read_fit(files, request.settings)
     elif request.kind in EXPERIMENTS:
         kind = results.read_experiment(files).kind
         if kind != request.kind:
-            raise InvalidData(
-                Problem("bundle-kind", "The result is not what was asked for", "the run bundle",
-                        repr(kind)[:40], "Export the run again.")
-            )  # fmt: skip
+            raise refuse(
+                "bundle-kind",
+                "The result is not what was asked for",
+                "the run bundle",
+                repr(kind)[:40],
+                "Export the run again.",
+            )
     else:
         results.read_projection(files)
     return request

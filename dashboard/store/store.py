@@ -44,7 +44,7 @@ from dashboard.store.verified_folder import (
 )
 from swiftcore.data.bundle import bundle_bytes
 from swiftcore.data.dataset import Dataset
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 
 Result = TypeVar("Result")
@@ -133,8 +133,9 @@ class Store:
         """Runs and jobs, newest first, perhaps of one data set or one kind."""
         ids = {name for place in ("runs", "jobs") for name in _ids(self.root / place)}
         cards = [card for run_id in ids if (card := self._run_card(run_id)) is not None]
-        chosen = [card for card in cards
-                  if dataset in (None, card.dataset) and kind in (None, card.kind)]  # fmt: skip
+        chosen = [
+            card for card in cards if dataset in (None, card.dataset) and kind in (None, card.kind)
+        ]
         return sorted(chosen, key=lambda card: (-card.created, card.id))
 
     def run(self, run_id: str) -> RunCard:
@@ -222,10 +223,13 @@ class Store:
     def _import_dataset(self, files: Mapping[str, bytes], expected: str) -> None:
         dataset = read_data(files, bundle_zip.FOREIGN)
         if dataset_id(dataset) != expected:
-            raise InvalidData(
-                Problem("bundle-data", "The data in the bundle are not those of the run",
-                        "the run bundle", "another data set", "Export the run again.")
-            )  # fmt: skip
+            raise refuse(
+                "bundle-data",
+                "The data in the bundle are not those of the run",
+                "the run bundle",
+                "another data set",
+                "Export the run again.",
+            )
         self.add_dataset(dataset, synthetic=read_card(files.get(CARD, b"")).synthetic)
 
     # ---- inside
@@ -275,8 +279,9 @@ class Store:
             stats = [(entry.name, entry.stat()) for entry in os.scandir(folder)]
         except OSError:
             return False
-        looks = tuple(sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino)
-                             for name, stat in stats))  # fmt: skip
+        looks = tuple(
+            sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
+        )
         if self._sound.get(folder) != looks:
             try:
                 read_sealed(folder)
@@ -290,10 +295,14 @@ class Store:
 def _refuse_active(cards: Sequence[RunCard]) -> None:
     for card in cards:
         if card.state.active:
-            raise StoreBusy(
-                Problem("run-active", "It is being computed", f"run {card.id[:8]}",
-                        card.state.value, "Stop it first.")
-            )  # fmt: skip
+            raise refuse(
+                "run-active",
+                "It is being computed",
+                f"run {card.id[:8]}",
+                card.state.value,
+                "Stop it first.",
+                kind=StoreBusy,
+            )
 
 
 def _ids(folder: Path) -> list[str]:

@@ -81,7 +81,7 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
 
 def check_files(files: Mapping[str, bytes]) -> None:
-    """Raise :class:`ChecksumMismatch` unless the files are those of the seal among them, unchanged."""
+    """Raise :class:`ChecksumMismatch` unless the files are those their seal lists, unchanged."""
     if SEAL not in files:
         raise ChecksumMismatch("no seal")
     body, _, last = files[SEAL].decode("utf-8", "replace").rstrip("\n").rpartition("\n")
@@ -90,8 +90,9 @@ def check_files(files: Mapping[str, bytes]) -> None:
         raise ChecksumMismatch("a changed seal")
     if last != f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}":
         raise ChecksumMismatch("a changed seal")
-    noted = {name: digest for digest, _, name in
-             (line.partition("  ") for line in lines.splitlines())}  # fmt: skip
+    noted = {
+        name: digest for digest, _, name in (line.partition("  ") for line in lines.splitlines())
+    }
     if set(noted) != set(files) - {SEAL}:
         raise ChecksumMismatch("files missing or added")
     for name, digest in noted.items():

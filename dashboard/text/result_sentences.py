@@ -57,9 +57,11 @@ def links(table: pd.DataFrame, steady: float = 1.0) -> str:
         return "No phenotype carries weight: these phenotypes do not predict the outcome."
     towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
     firm = int((tied["same_sign"] >= steady).sum())
-    return (f"Towards the outcome: {towards}; away from it: {away}; neither: "
-            f"{len(table) - len(tied)}. Of these {len(tied)} links {firm} keep their direction in "
-            "every fold.")  # fmt: skip
+    return (
+        f"Towards the outcome: {towards}; away from it: {away}; neither: "
+        f"{len(table) - len(tied)}. Of these {len(tied)} links {firm} keep their direction in "
+        "every fold."
+    )
 
 
 def score(about: Mapping[str, object]) -> str:
@@ -103,8 +105,10 @@ def noise(scores: pd.DataFrame, metric: str) -> str:
     top = float(max(means.columns))
     kept = (means[top] / means[0.0]).dropna()
     first, last = float(means.loc["swift", 0.0]), float(means.loc["swift", top])
-    text = (f"With {top:.0%} false entries SWIFT keeps {kept['swift']:.0%} of its {metric} "
-            f"({first:.3f} to {last:.3f})")  # fmt: skip
+    text = (
+        f"With {top:.0%} false entries SWIFT keeps {kept['swift']:.0%} of its {metric} "
+        f"({first:.3f} to {last:.3f})"
+    )
     others = means[top].drop("swift").dropna()
     if others.empty:
         return f"{text}."
@@ -121,8 +125,10 @@ def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
         return "There is no phenotype to look for."
     top = float(max(means.columns))
     lost = means.index[means[top] < found_from]
-    text = (f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
-            f"false entries (cosine {found_from:g} or more)")  # fmt: skip
+    text = (
+        f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
+        f"false entries (cosine {found_from:g} or more)"
+    )
     return f"{text}; treat {_first(lost)} with care." if len(lost) else f"{text}."
 
 
@@ -136,9 +142,11 @@ def stability(table: pd.DataFrame) -> str:
         return f"{text}."
     least = weak.assign(share=weak[["seeds", "folds"]].min(axis=1)).sort_values("share")
     worst = least.iloc[0]
-    return (f"{text}; the least steady is {worst['phenotype']}, found again in "
-            f"{worst['seeds']:.0%} of the seeds "
-            f"and {worst['folds']:.0%} of the folds.")  # fmt: skip
+    return (
+        f"{text}; the least steady is {worst['phenotype']}, found again in "
+        f"{worst['seeds']:.0%} of the seeds "
+        f"and {worst['folds']:.0%} of the folds."
+    )
 
 
 def ranks(table: pd.DataFrame, metric: str) -> str:
@@ -175,8 +183,9 @@ def ablation(scores: pd.DataFrame, metric: str) -> str:
             continue
         word = "better" if gain.mean() > 0 else "worse"
         agree = int((gain * gain.mean() > 0).sum())
-        parts.append(f"{abs(gain.mean()):.3f} {word} than {than} "
-                     f"({agree} of {len(gain)} folds agree)")  # fmt: skip
+        parts.append(
+            f"{abs(gain.mean()):.3f} {word} than {than} ({agree} of {len(gain)} folds agree)"
+        )
     return f"With cosine costs {metric} is {listed(parts)}."
 
 
@@ -189,9 +198,11 @@ def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:
         method, rank, validation, score, setting (JSON text); one row per fold.
     """
     groups = scores.assign(setting=scores["setting"].map(_in_words)).groupby(
-        ["method", "rank", "setting"], as_index=False)  # fmt: skip
-    table = groups.agg(folds=("score", "size"), validation=("validation", "mean"),
-                       score=("score", "mean"))  # fmt: skip
+        ["method", "rank", "setting"], as_index=False
+    )
+    table = groups.agg(
+        folds=("score", "size"), validation=("validation", "mean"), score=("score", "mean")
+    )
     table.insert(0, "title", table["method"].map(title))
     return table.drop(columns="method").sort_values(
         ["title", "rank", "folds"], ascending=[True, True, False], ignore_index=True

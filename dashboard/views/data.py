@@ -38,8 +38,12 @@ def show() -> None:
         nothing_yet("There are no data yet. Hand over some files here.")
         guarded(add_data)
         return
-    views = {"This data set": _overview, "How similar features are": _similarity,
-             "Add data": _add, "Delete": _delete}  # fmt: skip
+    views = {
+        "This data set": _overview,
+        "How similar features are": _similarity,
+        "Add data": _add,
+        "Delete": _delete,
+    }
     tabs = st.tabs(list(views), on_change="rerun", key="data.tab")
     for tab, draw in zip(tabs, views.values(), strict=True):
         if tab.open:
@@ -89,14 +93,21 @@ def _show_entries(dataset: Dataset) -> None:
     table = charts.entries_table(per_row)
     texts = hide_table(table[["rows"]], limit)["rows"].iloc[:-1].reset_index(drop=True)
     open_ = texts == table["rows"].map("{:,}".format)
-    st.markdown(f"**Entries of one {plain(noun, 60)}**: {per_row.min():,} to {per_row.max():,}, "
-                f"half have {int(np.median(per_row)):,} or more.")  # fmt: skip
-    show_figure(charts.entries_bars(table.assign(rows=table["rows"].where(open_, 0)), noun),
-                f"Bars: how many rows have how many entries; the middle is {np.median(per_row):g}.",
-                table.assign(rows=texts).rename(columns=capital), "entries_per_row")  # fmt: skip
+    st.markdown(
+        f"**Entries of one {plain(noun, 60)}**: {per_row.min():,} to {per_row.max():,}, "
+        f"half have {int(np.median(per_row)):,} or more."
+    )
+    show_figure(
+        charts.entries_bars(table.assign(rows=table["rows"].where(open_, 0)), noun),
+        f"Bars: how many rows have how many entries; the middle is {np.median(per_row):g}.",
+        table.assign(rows=texts).rename(columns=capital),
+        "entries_per_row",
+    )
     if not open_.all():
-        st.caption(f"{(~open_).sum()} bars are not drawn: they stand for fewer than {limit} rows, "
-                   "or would give such a count away.")  # fmt: skip
+        st.caption(
+            f"{(~open_).sum()} bars are not drawn: they stand for fewer than {limit} rows, "
+            "or would give such a count away."
+        )
 
 
 def _show_outcome(dataset: Dataset) -> None:
@@ -117,25 +128,31 @@ def _show_frequency(dataset: Dataset, axis: int) -> None:
     if axis > 1 and table.equals(_frequencies(dataset, axis - 1)):
         st.caption(f"{capital(plain(mode.name, 60))}: the same as the one above.")
         return
-    shown = pd.DataFrame({
-        "Feature": table["feature"],
-        "Rows": [hidden(count, limit, total) for count in table["rows"]],
-        "Share": [hidden_share(count, total, limit, 1) for count in table["rows"]],
-    })  # fmt: skip
+    shown = pd.DataFrame(
+        {
+            "Feature": table["feature"],
+            "Rows": [hidden(count, limit, total) for count in table["rows"]],
+            "Share": [hidden_share(count, total, limit, 1) for count in table["rows"]],
+        }
+    )
     drawn = table[shown["Rows"].str[0].str.isdecimal()].head(MAX_BARS)
     st.markdown(f"**Most frequent: {plain(mode.name, 60)}**")
-    show_figure(charts.frequency_bars(drawn, mode_colour(axis)),
-                f"Bars: the {len(drawn)} most frequent of {len(table)}; the first is "
-                f"{clipped(drawn['feature'].iloc[0]) if len(drawn) else 'none'}.",
-                shown, f"frequency_{axis}")  # fmt: skip
+    show_figure(
+        charts.frequency_bars(drawn, mode_colour(axis)),
+        f"Bars: the {len(drawn)} most frequent of {len(table)}; the first is "
+        f"{clipped(drawn['feature'].iloc[0]) if len(drawn) else 'none'}.",
+        shown,
+        f"frequency_{axis}",
+    )
     if len(table) > len(drawn):
         st.caption(f"The other {len(table) - len(drawn):,} are in the table below the chart.")
 
 
 def _frequencies(dataset: Dataset, axis: int) -> pd.DataFrame:
     places, mode = dataset.tensor.coordinates, dataset.tensor.modes[axis]
-    return charts.frequency_table(places[:, 0], places[:, axis], mode.labels,
-                                  dataset.tensor.shape[0])  # fmt: skip
+    return charts.frequency_table(
+        places[:, 0], places[:, axis], mode.labels, dataset.tensor.shape[0]
+    )
 
 
 def _show_summary(dataset: Dataset) -> None:
@@ -144,8 +161,10 @@ def _show_summary(dataset: Dataset) -> None:
         return
     with st.expander("Where the data came from, and what was left out"):
         if summary.left_out:
-            table = pd.DataFrame([(one.where, one.count, one.reason) for one in summary.left_out],
-                                 columns=["Where", "How many", "Why"])  # fmt: skip
+            table = pd.DataFrame(
+                [(one.where, one.count, one.reason) for one in summary.left_out],
+                columns=["Where", "How many", "Why"],
+            )
             show_table(table, "What was left out, and why")
         else:
             st.markdown("Nothing was left out.")
@@ -156,18 +175,22 @@ def _show_summary(dataset: Dataset) -> None:
 def _similarity() -> None:
     dataset = cache.dataset(state.current_dataset())
     names = {axis: dataset.tensor.modes[axis].name for axis in range(1, dataset.tensor.n_modes)}
-    st.markdown("Two features are close when the same rows have them. SWIFT forgives a mix-up of "
-                "close features and charges one of distant features.")  # fmt: skip
-    axis = st.selectbox("Features", list(names), format_func=lambda each: clipped(names[each]),
-                        key="cost.axis")  # fmt: skip
+    st.markdown(
+        "Two features are close when the same rows have them. SWIFT forgives a mix-up of "
+        "close features and charges one of distant features."
+    )
+    axis = st.selectbox(
+        "Features", list(names), format_func=lambda each: clipped(names[each]), key="cost.axis"
+    )
     cost, labels, left_out = feature_costs(state.current_dataset(), int(axis), state.small_cells())
     if left_out:
         st.caption(f"{left_out:,} rare features are left out here.")
     if not len(labels):
         st.info("No feature is frequent enough to be compared.")
         return
-    feature = st.selectbox("Nearest features of", list(labels), format_func=clipped,
-                           key=f"cost.feature.{axis}")  # fmt: skip
+    feature = st.selectbox(
+        "Nearest features of", list(labels), format_func=clipped, key=f"cost.feature.{axis}"
+    )
     if feature is not None:
         table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
         show_table(table, f"Features nearest to {clipped(feature)}")
@@ -176,14 +199,19 @@ def _similarity() -> None:
     names_in_order = [labels[index] for index in order]
     st.markdown(f"**{state.label('cost')}**")
     if len(drawn) < len(labels):
-        st.caption(f"Drawn: the {len(drawn)} most frequent of {len(labels):,}. The table above "
-                   "knows the others too.")  # fmt: skip
+        st.caption(
+            f"Drawn: the {len(drawn)} most frequent of {len(labels):,}. The table above "
+            "knows the others too."
+        )
     square = cost[np.ix_(order, order)]
     table = pd.DataFrame(square.round(3), columns=names_in_order)
     table.insert(0, "feature", names_in_order)
-    show_figure(charts.cost_heatmap(square, names_in_order),
-                f"Heatmap: distances between {len(order)} features; close ones stand side by side.",
-                table, f"costs_{axis}")  # fmt: skip
+    show_figure(
+        charts.cost_heatmap(square, names_in_order),
+        f"Heatmap: distances between {len(order)} features; close ones stand side by side.",
+        table,
+        f"costs_{axis}",
+    )
 
 
 def feature_costs(
@@ -215,9 +243,11 @@ def _feature_costs(
 def _delete() -> None:
     card = cache.card(state.current_dataset())
     runs = cache.store().runs(card.id)
-    st.markdown(f"This deletes the data set **{plain(card.name, 60)}** and "
-                f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "
-                "its phenotypes. It cannot be undone.")  # fmt: skip
+    st.markdown(
+        f"This deletes the data set **{plain(card.name, 60)}** and "
+        f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "
+        "its phenotypes. It cannot be undone."
+    )
     sure = st.checkbox("I want to delete it", key=f"sure.{card.id}")
     if st.button("Delete the data set", key="delete_dataset", disabled=not sure):
         delete(card)

@@ -34,8 +34,10 @@ def show() -> None:
         return
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
-    st.info(f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
-            "Do not pass it on without permission.")  # fmt: skip
+    st.info(
+        f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
+        "Do not pass it on without permission."
+    )
     shared = row_tables.shares(summary.fit.factors)
     draw = (_show_all, _show_one, _show_strength, _show_new)
     one, many = plain(noun, 30), plain(plural(noun), 30)
@@ -54,10 +56,12 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     options = [*everyone, *summary.phenotypes]
     kept = state.get("carrying", "")
     by = st.selectbox(
-        "Show", options, width=420,
+        "Show",
+        options,
+        width=420,
         format_func=lambda each: everyone.get(each) or f"With {clipped(summary.title(each), 60)}",
         **state.bind_widget("carrying", kept if kept in options else ""),
-    )  # fmt: skip
+    )
     rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
     if not len(rows):
         st.info("No row carries this phenotype: none has a tenth of it or more.")
@@ -74,11 +78,18 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
             state.set("row", int(part[chosen[0]]))
             state.set("sought", "")
 
-    show_table(hundreds(table, summary.phenotypes), alt="Memberships, one line per row", key=key,
-               on_select=picked, selection_mode="single-row",
-               column_config=percents(summary.phenotypes))  # fmt: skip
-    st.caption(f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
-               "Mark a line to see it in the next tab.")  # fmt: skip
+    show_table(
+        hundreds(table, summary.phenotypes),
+        alt="Memberships, one line per row",
+        key=key,
+        on_select=picked,
+        selection_mode="single-row",
+        column_config=percents(summary.phenotypes),
+    )
+    st.caption(
+        f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
+        "Mark a line to see it in the next tab."
+    )
     whole = _memberships(summary, shared, rows)
     download_csv(whole, f"row_level_memberships_{summary.run[:8]}", "Download row-level data (CSV)")
 
@@ -89,8 +100,11 @@ def _memberships(summary: FitSummary, shared: np.ndarray, rows: np.ndarray) -> p
         summary.fit.modes[0].labels, shared, summary.fit.identifiers, rows, data.outcome
     )
     dead = [summary.fit.identifiers[part] for part in summary.fit.dead]
-    names = {"row": summary.row_noun, "outcome": summary.card.outcome_name or "outcome",
-             "carries": "phenotypes carried"}  # fmt: skip
+    names = {
+        "row": summary.row_noun,
+        "outcome": summary.card.outcome_name or "outcome",
+        "carries": "phenotypes carried",
+    }
     return table.drop(columns=dead).rename(columns=names)
 
 
@@ -101,12 +115,15 @@ def _show_one(summary: FitSummary, shared: np.ndarray) -> None:
     row = min(int(state.get("row", 0)), len(labels) - 1)
     sought = state.get("sought", "")  # a label that was typed and not found
     st.text_input(
-        f"Label of the {plain(summary.row_noun, 40)}", width=420,
+        f"Label of the {plain(summary.row_noun, 40)}",
+        width=420,
         **state.bind_widget("row_label", sought or labels[row], lambda typed: _seek(labels, typed)),
-    )  # fmt: skip
+    )
     if sought:
-        st.warning("There is no row with exactly this label. "
-                   "Type it again, or mark a line in the table of all.")  # fmt: skip
+        st.warning(
+            "There is no row with exactly this label. "
+            "Type it again, or mark a line in the table of all."
+        )
         return
     show_row_phenotypes(summary, shared[row], "row")
     table = row_tables.why(row, summary.fit, cache.dataset(summary.card.id).tensor, _modes(summary))
@@ -145,14 +162,16 @@ def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
     strength = shared[:, phenotype.component]
     _show_carriers(summary, strength >= CARRIED, outcome)
     carrying = strength > 0.005
-    table = row_tables.strength_counts(strength[carrying], None if outcome is None
-                                      else outcome[carrying])  # fmt: skip
+    table = row_tables.strength_counts(
+        strength[carrying], None if outcome is None else outcome[carrying]
+    )
     table = row_tables.hide_small(table, summary.limit)
     show_figure(
         strengths(table, "Part of the row that is this phenotype", "Share of the group"),
-        f"Bars: how strongly {plural(summary.row_noun)} have {chosen}", table,
+        f"Bars: how strongly {plural(summary.row_noun)} have {chosen}",
+        table,
         f"strength_{chosen}",
-    )  # fmt: skip
+    )
     left_out = " Groups too small to show are left out, too." if table["share"].isna().any() else ""
     st.caption(f"Rows with hardly any of it (less than 0.5 %) are left out.{left_out}")
 
@@ -164,8 +183,10 @@ def _show_carriers(summary: FitSummary, carries: np.ndarray, outcome: np.ndarray
         return
     words = np.array([row_tables.outcome_word(value) for value in outcome])
     table = row_tables.carriers_by_class(carries, words, summary.limit)
-    show_table(table.rename(columns={"class": summary.card.outcome_name or "outcome"}),
-               alt="How many of each group carry it")  # fmt: skip
+    show_table(
+        table.rename(columns={"class": summary.card.outcome_name or "outcome"}),
+        alt="How many of each group carry it",
+    )
     download_csv(table, f"carriers_{state.current_phenotype()}")
 
 

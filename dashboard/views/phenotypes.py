@@ -33,8 +33,11 @@ def show() -> None:
     st.title("Phenotypes", anchor=False)
     summary = fit_summary()
     if summary is None:
-        nothing_yet("There is no finished result for this data set yet. Start a run and its "
-                    "phenotypes appear here.", "runs")  # fmt: skip
+        nothing_yet(
+            "There is no finished result for this data set yet. Start a run and its "
+            "phenotypes appear here.",
+            "runs",
+        )
         return
     if not summary.phenotypes:
         nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
@@ -66,8 +69,10 @@ def _table_first() -> None:
 def _show_facts(summary: FitSummary) -> None:
     card = summary.card
     sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
-    st.caption(f"{count_of(len(summary.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
-               f"{plain(sizes, 200)}.")  # fmt: skip
+    st.caption(
+        f"{count_of(len(summary.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
+        f"{plain(sizes, 200)}."
+    )
     if not summary.fit.converged:
         st.warning(f"Not converged. {state.label('not_converged')}")
     if summary.fit.dead:
@@ -80,9 +85,12 @@ def _show_ranking(summary: FitSummary) -> list[str]:
     sorts = [sort for sort in SORTS if not missing.get(sort)]
     kept = state.get("sort", "share")
     by = st.selectbox(
-        "Sort by", sorts, format_func=SORTS.__getitem__, width=260,
+        "Sort by",
+        sorts,
+        format_func=SORTS.__getitem__,
+        width=260,
         **state.bind_widget("sort", kept if kept in sorts else "share"),
-    )  # fmt: skip
+    )
     table = ranking(summary, by)
     order = table["id"].tolist()
     key = f"ranking.{summary.run}.{by}.{state.get('picked', 0)}"
@@ -94,11 +102,14 @@ def _show_ranking(summary: FitSummary) -> list[str]:
 
     shares = (state.label("share"), state.label("stability"))
     show_table(
-        hundreds(_named(table, summary), shares), alt="Phenotypes, ranked",
-        key=key, on_select=picked, selection_mode="single-row",
+        hundreds(_named(table, summary), shares),
+        alt="Phenotypes, ranked",
+        key=key,
+        on_select=picked,
+        selection_mode="single-row",
         selection_default={"selection": {"rows": [order.index(state.current_phenotype())]}},
         column_config={"Name": st.column_config.TextColumn(width=300), **percents(shares, 1)},
-    )  # fmt: skip
+    )
     download_csv(_named(table, summary), f"phenotypes_{summary.run[:8]}", "Download this table")
     return order
 
@@ -106,32 +117,40 @@ def _show_ranking(summary: FitSummary) -> list[str]:
 def ranking(summary: FitSummary, by: str) -> pd.DataFrame:
     """One row per phenotype, sorted; columns id, name, share, rows, link, stability, review."""
     judged = phenotype_tables.review_states(summary.reviews)
-    table = pd.DataFrame([
-        {
-            "id": name,
-            "name": summary.names[name],
-            "share": each.share,
-            "carriers": len(each.rows),
-            "weight": summary.links[name].weight if name in summary.links else 0.0,
-            "link": link_words(summary, name),
-            "stability": summary.stability.get(name, float("nan")),
-            "review": judged.get(name, "not yet"),
-        }
-        for name, each in summary.phenotypes.items()
-    ])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {
+                "id": name,
+                "name": summary.names[name],
+                "share": each.share,
+                "carriers": len(each.rows),
+                "weight": summary.links[name].weight if name in summary.links else 0.0,
+                "link": link_words(summary, name),
+                "stability": summary.stability.get(name, float("nan")),
+                "review": judged.get(name, "not yet"),
+            }
+            for name, each in summary.phenotypes.items()
+        ]
+    )
     column = {"rows": "carriers", "link": "weight"}.get(by, by)
     table = table.sort_values(column, ascending=by == "id", kind="stable", ignore_index=True)
-    table["rows"] = [hidden(count, summary.limit, summary.card.shape[0])
-                     for count in table["carriers"]]  # fmt: skip
+    table["rows"] = [
+        hidden(count, summary.limit, summary.card.shape[0]) for count in table["carriers"]
+    ]
     return table
 
 
 def _named(table: pd.DataFrame, summary: FitSummary) -> pd.DataFrame:
     """The table under the words of the day, without columns that have nothing in them."""
-    columns = {"id": "Id", "name": "Name", "share": state.label("share"),
-               "rows": f"{capital(plural(summary.row_noun))} carrying it",
-               "link": state.label("link"), "stability": state.label("stability"),
-               "review": "Makes sense?"}  # fmt: skip
+    columns = {
+        "id": "Id",
+        "name": "Name",
+        "share": state.label("share"),
+        "rows": f"{capital(plural(summary.row_noun))} carrying it",
+        "link": state.label("link"),
+        "stability": state.label("stability"),
+        "review": "Makes sense?",
+    }
     if not summary.links:
         del columns["link"]
     if not summary.stability:
@@ -151,18 +170,27 @@ def _show_detail(summary: FitSummary, chosen: str) -> None:
         facts.append(f"found again in {summary.stability[chosen]:.0%} of repeated runs")
     st.markdown("; ".join(facts) + ".")
     weight = st.slider(
-        state.label("relevance"), 0.0, 1.0, step=0.05, help=state.label("relevance_help"), width=420,
+        state.label("relevance"),
+        0.0,
+        1.0,
+        step=0.05,
+        help=state.label("relevance_help"),
+        width=420,
         **state.bind_widget("relevance", float(state.get("relevance", 1.0))),
-    )  # fmt: skip
+    )
     show_profiles(summary, chosen, weight, "phenotypes")
     _show_similar(summary, chosen)
 
 
 def _show_similar(summary: FitSummary, chosen: str) -> None:
     component = summary.phenotypes[chosen].component
-    near = [(name, cosine) for name, cosine in phenotype_tables.most_similar(summary.fit, component)
-            if name in summary.phenotypes]  # fmt: skip
+    near = [
+        (name, cosine)
+        for name, cosine in phenotype_tables.most_similar(summary.fit, component)
+        if name in summary.phenotypes
+    ]
     if near:
-        listed = "; ".join(f"{plain(summary.title(name), 70)} ({cosine:.2f})"
-                           for name, cosine in near)  # fmt: skip
+        listed = "; ".join(
+            f"{plain(summary.title(name), 70)} ({cosine:.2f})" for name, cosine in near
+        )
         st.markdown(f"Most similar: {listed}. (1 = same features, 0 = none in common.)")

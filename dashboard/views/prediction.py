@@ -45,8 +45,11 @@ def show() -> None:
         return
     card = cache.card(state.current_dataset())
     if not card.classes:
-        nothing_yet("These data have no outcome, so there is nothing to predict. "
-                    "Load them again and say which column is the outcome.", "data")  # fmt: skip
+        nothing_yet(
+            "These data have no outcome, so there is nothing to predict. "
+            "Load them again and say which column is the outcome.",
+            "data",
+        )
         return
     st.markdown(f"Outcome: **{plain(card.outcome_name or 'outcome', 60)}**. {NOT_A_CAUSE}")
     guarded(lambda: _show_links(card))
@@ -77,21 +80,29 @@ def _show_links(card: DatasetCard) -> None:
         charts.link_bars(table, names, state.label("link")),
         f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
         f"{result_sentences.links(table)}",
-        shown, "links_to_outcome",
-    )  # fmt: skip
+        shown,
+        "links_to_outcome",
+    )
 
 
 def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
-    words = [state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
-             for weight in order["weight"]]  # fmt: skip
-    return pd.DataFrame({
-        "Phenotype": order["phenotype"], "Name": [names.get(one, "") for one in order["phenotype"]],
-        "Direction": words, state.label("link"): order["weight"].round(4),
-        "Lowest fold": order["low"].round(4), "Highest fold": order["high"].round(4),
-        "Folds with this direction": order["same_sign"].map("{:.0%}".format),
-        "Folds that use it": order["chosen"].map("{:.0%}".format),
-    })  # fmt: skip
+    words = [
+        state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
+        for weight in order["weight"]
+    ]
+    return pd.DataFrame(
+        {
+            "Phenotype": order["phenotype"],
+            "Name": [names.get(one, "") for one in order["phenotype"]],
+            "Direction": words,
+            state.label("link"): order["weight"].round(4),
+            "Lowest fold": order["low"].round(4),
+            "Highest fold": order["high"].round(4),
+            "Folds with this direction": order["same_sign"].map("{:.0%}".format),
+            "Folds that use it": order["chosen"].map("{:.0%}".format),
+        }
+    )
 
 
 def _show_comparison(card: DatasetCard) -> None:
@@ -116,14 +127,21 @@ def _show_comparison(card: DatasetCard) -> None:
         _show_differences(here["comparison"], metric)
     _show_curve(card, here, about)
     with st.expander("Settings that were chosen"):
-        chosen = result_sentences.settings_chosen(here["scores"]).rename(columns={
-            "title": "Method", "rank": "R", "setting": "Setting", "folds": "Folds",
-            "validation": f"{capital(metric)} on validation rows",
-            "score": f"{capital(metric)} on test rows",
-        })  # fmt: skip
+        chosen = result_sentences.settings_chosen(here["scores"]).rename(
+            columns={
+                "title": "Method",
+                "rank": "R",
+                "setting": "Setting",
+                "folds": "Folds",
+                "validation": f"{capital(metric)} on validation rows",
+                "score": f"{capital(metric)} on test rows",
+            }
+        )
         show_table(chosen, "Settings chosen for each method on validation rows")
-        st.caption("Chosen on the validation rows: of each factorization the setting with the "
-                   "smallest log loss, of each classifier that with the best score.")  # fmt: skip
+        st.caption(
+            "Chosen on the validation rows: of each factorization the setting with the "
+            "smallest log loss, of each classifier that with the best score."
+        )
         download_csv(chosen, "chosen_settings")
     experiments.show_about(found)
 
@@ -139,24 +157,32 @@ def _choose_rank(summary: pd.DataFrame) -> int:
 
 def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:
     order = summary.sort_values("mean", ascending=False)
-    return pd.DataFrame({
-        "Method": order["method"].map(result_sentences.title), capital(metric): order["mean"].round(3),
-        "± SD": order["sd"].round(3), second: order["second_mean"].round(3),
-        "Kind": order["kind"], "R": [str(rank) if rank else "" for rank in order["rank"]],
-        "Folds": order["n"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "Method": order["method"].map(result_sentences.title),
+            capital(metric): order["mean"].round(3),
+            "± SD": order["sd"].round(3),
+            second: order["second_mean"].round(3),
+            "Kind": order["kind"],
+            "R": [str(rank) if rank else "" for rank in order["rank"]],
+            "Folds": order["n"],
+        }
+    )
 
 
 def _show_differences(table: pd.DataFrame, metric: str) -> None:
-    st.caption("SWIFT minus the other on the same folds, with a 95 % interval. Filled: clear. "
-               "Open: the folds cannot tell.")  # fmt: skip
+    st.caption(
+        "SWIFT minus the other on the same folds, with a 95 % interval. Filled: clear. "
+        "Open: the folds cannot tell."
+    )
     shown = table.assign(method=table["method"].map(result_sentences.title))
     show_figure(
         charts.difference_dots(table, metric),
         f"Dots with intervals: difference in {metric} between SWIFT and {len(table)} others. "
         f"{result_sentences.comparison(table, metric)}",
-        shown.round(4).rename(columns=capital), "differences",
-    )  # fmt: skip
+        shown.round(4).rename(columns=capital),
+        "differences",
+    )
 
 
 def _chance(about: Mapping[str, Any]) -> float:
@@ -180,14 +206,17 @@ def _show_curve(
         chance = _chance(about)
         show_figure(
             charts.precision_recall(one, chance),
-            f"Precision against recall of {result_sentences.title(method)}; guessing is at {chance:.2f}.",
-            one.drop(columns="method").rename(columns=capital), "precision_recall",
-        )  # fmt: skip
+            f"Precision against recall of {result_sentences.title(method)}; "
+            f"guessing is at {chance:.2f}.",
+            one.drop(columns="method").rename(columns=capital),
+            "precision_recall",
+        )
         return
     classes = [str(name) for name in about.get("classes") or card.classes]
     counts = hide_table(charts.confusion_counts(one, classes), state.small_cells())
     show_figure(
         charts.confusion(one, classes, state.small_cells()),
         f"Confusion matrix of {result_sentences.title(method)} over {len(classes)} classes.",
-        counts.rename_axis("Truth").reset_index(), "confusion",
-    )  # fmt: skip
+        counts.rename_axis("Truth").reset_index(),
+        "confusion",
+    )

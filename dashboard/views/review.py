@@ -29,8 +29,13 @@ PROBLEMS = {
     "artefact": "Artefact of how data were recorded",
 }
 BLANK: dict[str, Any] = {
-    "name": "", "verdict": None, "problem": "", "duplicate_of": "", "confidence": 3, "comment": "",
-}  # fmt: skip
+    "name": "",
+    "verdict": None,
+    "problem": "",
+    "duplicate_of": "",
+    "confidence": 3,
+    "comment": "",
+}
 
 
 def show() -> None:
@@ -38,8 +43,9 @@ def show() -> None:
     st.title("Review", anchor=False)
     summary = fit_summary()
     if summary is None or not summary.phenotypes:
-        nothing_yet("There are no phenotypes to judge yet: no run of this data set has finished.",
-                    "runs")  # fmt: skip
+        nothing_yet(
+            "There are no phenotypes to judge yet: no run of this data set has finished.", "runs"
+        )
         return
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
@@ -58,9 +64,11 @@ def _ask_for_name() -> None:
     """The sidebar may be closed on a small screen; a judgement needs a name."""
     if not state.reviewer():
         st.text_input(
-            "Your name (saved with each judgement)", max_chars=60, width=420,
+            "Your name (saved with each judgement)",
+            max_chars=60,
+            width=420,
             **state.bind_widget("reviewer.page", "", lambda new: state.set("reviewer", new)),
-        )  # fmt: skip
+        )
 
 
 def _mine(summary: FitSummary) -> dict[str, Review]:
@@ -114,23 +122,40 @@ def _show_form(summary: FitSummary, chosen: str) -> None:
         return state.bind_widget(f"{_draft_name(summary, chosen)}.{name}", filled[name], typed)
 
     with st.container(border=True):
-        st.text_input("Clinical name", max_chars=120, placeholder="what you would call it",
-                      **field("name"))  # fmt: skip
-        st.segmented_control("Is it clinically meaningful?", list(VERDICTS),
-                             format_func=VERDICTS.__getitem__, **field("verdict"))  # fmt: skip
-        st.selectbox("Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__,
-                     **field("problem"))  # fmt: skip
+        st.text_input(
+            "Clinical name", max_chars=120, placeholder="what you would call it", **field("name")
+        )
+        st.segmented_control(
+            "Is it clinically meaningful?",
+            list(VERDICTS),
+            format_func=VERDICTS.__getitem__,
+            **field("verdict"),
+        )
+        st.selectbox(
+            "Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__, **field("problem")
+        )
         if filled["problem"] == "duplicate":
             others = ["", *(each for each in summary.phenotypes if each != chosen)]
-            st.selectbox("Duplicate of", others, **field("duplicate_of"),
-                         format_func=lambda each: clipped(summary.title(each), 80) if each
-                         else "Choose one")  # fmt: skip
-        st.select_slider("How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5],
-                         **field("confidence"))  # fmt: skip
+            st.selectbox(
+                "Duplicate of",
+                others,
+                **field("duplicate_of"),
+                format_func=lambda each: clipped(summary.title(each), 80) if each else "Choose one",
+            )
+        st.select_slider(
+            "How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5], **field("confidence")
+        )
         st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
         missing = _missing(filled)
-        st.button("Save and next", type="primary", key="save", shortcut="Ctrl+Enter",
-                  disabled=bool(missing), on_click=_save, args=(summary, chosen))  # fmt: skip
+        st.button(
+            "Save and next",
+            type="primary",
+            key="save",
+            shortcut="Ctrl+Enter",
+            disabled=bool(missing),
+            on_click=_save,
+            args=(summary, chosen),
+        )
         if missing:
             st.caption(f"Before saving, {missing}.")
 
@@ -154,8 +179,13 @@ def _save(summary: FitSummary, chosen: str) -> None:
     if _missing(values):
         return
     component = summary.phenotypes[chosen].component
-    review = Review(run=summary.run, phenotype=chosen, reviewer=state.reviewer(),
-                    phenotype_digest=summary.fit.phenotype_digest(component), **values)  # fmt: skip
+    review = Review(
+        run=summary.run,
+        phenotype=chosen,
+        reviewer=state.reviewer(),
+        phenotype_digest=summary.fit.phenotype_digest(component),
+        **values,
+    )
     try:
         kept = cache.reviews().save(review)
     except (SwiftError, OSError) as error:
@@ -190,18 +220,27 @@ def _show_all(summary: FitSummary) -> None:
     if not summary.reviews:
         st.caption("Nobody has judged this result yet.")
         return
-    table = pd.DataFrame([
-        {"phenotype": review.phenotype, "reviewer": review.reviewer,
-         "meaningful": review.verdict, "name": review.name,
-         "problem": " ".join(filter(None, [review.problem, review.duplicate_of])),
-         "sure": review.confidence, "comment": review.comment,
-         "saved": time.strftime("%d %b %H:%M", time.localtime(review.saved_at))}
-        for review in sorted(summary.reviews, key=lambda one: (one.phenotype, one.reviewer))
-    ])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {
+                "phenotype": review.phenotype,
+                "reviewer": review.reviewer,
+                "meaningful": review.verdict,
+                "name": review.name,
+                "problem": " ".join(filter(None, [review.problem, review.duplicate_of])),
+                "sure": review.confidence,
+                "comment": review.comment,
+                "saved": time.strftime("%d %b %H:%M", time.localtime(review.saved_at)),
+            }
+            for review in sorted(summary.reviews, key=lambda one: (one.phenotype, one.reviewer))
+        ]
+    )
     st.header("All judgements", anchor=False)
     people = len({review.reviewer for review in summary.reviews})
-    st.markdown(f"{count_of(len(summary.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
-                f"{_agreement(summary)}")  # fmt: skip
+    st.markdown(
+        f"{count_of(len(summary.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
+        f"{_agreement(summary)}"
+    )
     show_table(table, alt="All judgements of this result")
     download_csv(table, f"judgements_{summary.run[:8]}")
 
@@ -211,5 +250,7 @@ def _agreement(summary: FitSummary) -> str:
     if found.share is None:
         return ""
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
-    return (f"They agree in {found.share:.0%} of the pairs of judgements on "
-            f"{count_of(found.phenotypes, 'phenotype')}{kappa}.")  # fmt: skip
+    return (
+        f"They agree in {found.share:.0%} of the pairs of judgements on "
+        f"{count_of(found.phenotypes, 'phenotype')}{kappa}."
+    )

@@ -62,9 +62,12 @@ def _noise(card: DatasetCard) -> None:
     st.markdown(f"**{plain(answer)}**")
     means = charts.noise_means(scores)
     table = means.assign(method=means["method"].map(result_sentences.title)).round(4)
-    show_figure(charts.noise_lines(scores, capital(metric), state.label("noise")),
-                f"Lines: {metric} against the share of false entries. {answer}",
-                table.rename(columns=capital), "noise")  # fmt: skip
+    show_figure(
+        charts.noise_lines(scores, capital(metric), state.label("noise")),
+        f"Lines: {metric} against the share of false entries. {answer}",
+        table.rename(columns=capital),
+        "noise",
+    )
     experiments.show_about(found)
 
 
@@ -80,15 +83,20 @@ def _survival(_: DatasetCard) -> None:
     _say_whose(found)
     means = charts.survival_means(survival)
     table = means.rename(columns=lambda level: f"{level:.0%}").round(3).reset_index()
-    show_figure(charts.survival_heatmap(survival, found.names, state.label("noise")),
-                f"Heatmap: how well each phenotype is found at each noise level. {answer}",
-                table.rename(columns=capital), "survival")  # fmt: skip
+    show_figure(
+        charts.survival_heatmap(survival, found.names, state.label("noise")),
+        f"Heatmap: how well each phenotype is found at each noise level. {answer}",
+        table.rename(columns=capital),
+        "survival",
+    )
     experiments.show_about(found)
 
 
 def _stability(_: DatasetCard) -> None:
-    st.markdown("Whether the same phenotypes come back when the computation starts elsewhere "
-                "(other seeds) or sees only a part of the rows (other folds).")  # fmt: skip
+    st.markdown(
+        "Whether the same phenotypes come back when the computation starts elsewhere "
+        "(other seeds) or sees only a part of the rows (other folds)."
+    )
     found = experiments.newest("stability")
     if found is None:
         return
@@ -98,9 +106,12 @@ def _stability(_: DatasetCard) -> None:
     _say_whose(found)
     names = found.names
     table = summary.assign(name=[names.get(one, "") for one in summary["phenotype"]]).round(3)
-    show_figure(charts.stability_dots(summary, names),
-                f"Dots: share of other fits in which each phenotype is found again. {answer}",
-                table.rename(columns=capital), "stability")  # fmt: skip
+    show_figure(
+        charts.stability_dots(summary, names),
+        f"Dots: share of other fits in which each phenotype is found again. {answer}",
+        table.rename(columns=capital),
+        "stability",
+    )
     limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
     st.caption(f"Found again: a partner with a cosine of {limit:g} or more.")
     with st.expander("Every single match"):
@@ -126,9 +137,12 @@ def _ranks(card: DatasetCard) -> None:
         page = state.page("runs")
         if page is not None:
             st.page_link(page, label="Try several numbers of phenotypes on the page Runs")
-    show_figure(charts.rank_line(table, capital(metric), state.label("rank")),
-                f"Line: {metric} against the number of phenotypes. {answer}",
-                table.round(4).rename(columns=capital), "ranks")  # fmt: skip
+    show_figure(
+        charts.rank_line(table, capital(metric), state.label("rank")),
+        f"Line: {metric} against the number of phenotypes. {answer}",
+        table.round(4).rename(columns=capital),
+        "ranks",
+    )
 
 
 def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
@@ -144,8 +158,10 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
 
 
 def _ablation(card: DatasetCard) -> None:
-    st.markdown("What it adds that SWIFT knows which features are similar: the same fit with the "
-                "similarity seen in the data, with none, and with a random one.")  # fmt: skip
+    st.markdown(
+        "What it adds that SWIFT knows which features are similar: the same fit with the "
+        "similarity seen in the data, with none, and with a random one."
+    )
     if not card.classes:
         st.info(NO_OUTCOME)
         return
@@ -165,9 +181,12 @@ def _ablation(card: DatasetCard) -> None:
     table = scores.assign(
         recipe=[result_sentences.RECIPE_TITLES.get(one, one) for one in scores["recipe"]]
     )
-    show_figure(charts.recipe_dots(scores, capital(metric)),
-                f"Dots: {metric} of each fold and their mean for each similarity. {answer}",
-                table.round(4).rename(columns=capital), "ablation")  # fmt: skip
+    show_figure(
+        charts.recipe_dots(scores, capital(metric)),
+        f"Dots: {metric} of each fold and their mean for each similarity. {answer}",
+        table.round(4).rename(columns=capital),
+        "ablation",
+    )
     experiments.show_about(found)
 
 
@@ -177,5 +196,7 @@ def _metric(found: experiments.Found) -> str:
 
 def _say_whose(found: experiments.Found) -> None:
     if not found.names:
-        st.caption("P01, P02 ... are the phenotypes of this experiment's own fit; they need not "
-                   "be those of the result chosen at the left.")  # fmt: skip
+        st.caption(
+            "P01, P02 ... are the phenotypes of this experiment's own fit; they need not "
+            "be those of the result chosen at the left."
+        )

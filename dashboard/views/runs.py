@@ -42,8 +42,13 @@ def show() -> None:
     st.title("Runs")
     guarded(_say_started)
     guarded(_show_active)
-    views = {"Find phenotypes": _new_fit, "Experiments": _new_experiment, "History": _history,
-             "Compare two": _compare, "Import": _import}  # fmt: skip
+    views = {
+        "Find phenotypes": _new_fit,
+        "Experiments": _new_experiment,
+        "History": _history,
+        "Compare two": _compare,
+        "Import": _import,
+    }
     tabs = st.tabs(list(views), on_change="rerun", key="runs.tab")
     for tab, draw in zip(tabs, views.values(), strict=True):
         if tab.open:
@@ -117,10 +122,14 @@ def _objective(run: RunCard) -> None:
         return
     table = pd.DataFrame({"iteration": range(len(history)), "objective": history})
     axis = state.label("objective")
-    st.plotly_chart(charts.objective_lines({"": table}, axis), theme=None,
-                    config={"displayModeBar": False}, key=f"live.{run.id}",
-                    alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
-                        f"{len(history) - 1} iterations.")  # fmt: skip
+    st.plotly_chart(
+        charts.objective_lines({"": table}, axis),
+        theme=None,
+        config={"displayModeBar": False},
+        key=f"live.{run.id}",
+        alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
+        f"{len(history) - 1} iterations.",
+    )
 
 
 def _history() -> None:
@@ -134,8 +143,9 @@ def _history() -> None:
     show_table(table, f"{len(cards)} runs, newest first")
     download_csv(table, "runs")
     by_id = {run.id: run for run in cards}
-    chosen = st.selectbox("Run", list(by_id), format_func=lambda each: _name(by_id[each]),
-                          key="history.run")  # fmt: skip
+    chosen = st.selectbox(
+        "Run", list(by_id), format_func=lambda each: _name(by_id[each]), key="history.run"
+    )
     if chosen:
         guarded(lambda: _one_run(by_id[chosen]))
 
@@ -143,11 +153,14 @@ def _history() -> None:
 def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
     words = "Damaged; compute it again." if run.damaged else run.message or run.state.value
     return {
-        "What": KINDS[run.kind], "Settings": run.title, "State": words,
+        "What": KINDS[run.kind],
+        "Settings": run.title,
+        "State": words,
         "Took": duration(run.seconds) if run.seconds else "",
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)),
-        "Data set": names.get(run.dataset, "deleted"), "Id": run.id[:8],
-    }  # fmt: skip
+        "Data set": names.get(run.dataset, "deleted"),
+        "Id": run.id[:8],
+    }
 
 
 def _name(run: RunCard) -> str:
@@ -162,24 +175,36 @@ def _one_run(run: RunCard) -> None:
     """Open, share, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
         _look_button(run, "history")
-        with_data = st.checkbox("Put the data set into the bundle too (patient rows!)",
-                                key=f"with_data.{run.id}")  # fmt: skip
+        with_data = st.checkbox(
+            "Put the data set into the bundle too (patient rows!)", key=f"with_data.{run.id}"
+        )
         st.download_button(
-            "Export as a bundle", lambda: cache.store().export_run(run.id, with_data=with_data),
-            f"swift_run_{run.id[:8]}.zip", "application/zip", key="export", on_click="ignore",
-        )  # fmt: skip
+            "Export as a bundle",
+            lambda: cache.store().export_run(run.id, with_data=with_data),
+            f"swift_run_{run.id[:8]}.zip",
+            "application/zip",
+            key="export",
+            on_click="ignore",
+        )
         if run.kind == "fit":
             fit = cache.fit(run.id)
             st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
-            show_figure(charts.objective_lines({"": fit.history}, state.label("objective")),
-                        f"Line: the objective falls to {fit.objective:.4g}.",
-                        fit.history, "objective")  # fmt: skip
+            show_figure(
+                charts.objective_lines({"": fit.history}, state.label("objective")),
+                f"Line: the objective falls to {fit.objective:.4g}.",
+                fit.history,
+                "objective",
+            )
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
     with st.expander("All settings"):
-        table = pd.DataFrame([(name.replace("_", " "), _shown(value))
-                              for name, value in run.request.settings.items()],
-                             columns=["Setting", "Value"])  # fmt: skip
+        table = pd.DataFrame(
+            [
+                (name.replace("_", " "), _shown(value))
+                for name, value in run.request.settings.items()
+            ],
+            columns=["Setting", "Value"],
+        )
         show_table(table, "Every setting of this run")
     if run.state.active:
         return
@@ -217,11 +242,17 @@ def _compare() -> None:
     left, right = st.columns(2)
     ids = list(fits)
     with left:
-        first = st.selectbox("One", ids, format_func=lambda each: run_name(fits[each]),
-                             key="compare.first")  # fmt: skip
+        first = st.selectbox(
+            "One", ids, format_func=lambda each: run_name(fits[each]), key="compare.first"
+        )
     with right:
-        second = st.selectbox("Other", ids, index=1, key="compare.second",
-                              format_func=lambda each: run_name(fits[each]))  # fmt: skip
+        second = st.selectbox(
+            "Other",
+            ids,
+            index=1,
+            key="compare.second",
+            format_func=lambda each: run_name(fits[each]),
+        )
     if first is None or second is None or first == second:
         st.info("Choose two different runs.")
         return
@@ -230,11 +261,15 @@ def _compare() -> None:
 
 def _side_by_side(one: RunCard, other: RunCard) -> None:
     here, there = cache.fit(one.id), cache.fit(other.id)
-    rows = [(name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
-            for name, value in one.request.settings.items()]  # fmt: skip
-    rows += [("how it ended", here.outcome, there.outcome),
-             ("objective", _number(here.objective), _number(there.objective)),
-             ("took", duration(one.seconds), duration(other.seconds))]  # fmt: skip
+    rows = [
+        (name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
+        for name, value in one.request.settings.items()
+    ]
+    rows += [
+        ("how it ended", here.outcome, there.outcome),
+        ("objective", _number(here.objective), _number(there.objective)),
+        ("took", duration(one.seconds), duration(other.seconds)),
+    ]
     table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
     table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])
     st.markdown("**Settings**")
@@ -243,12 +278,17 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     goal = ("sharpness", "marginal_weight", "costs", "row_cost")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
         st.caption("They minimise different objectives; only their phenotypes can be compared.")
-    histories = {f"One: {clipped(one.title, 40)}": here.history,
-                 f"Other: {clipped(other.title, 40)}": there.history}  # fmt: skip
+    histories = {
+        f"One: {clipped(one.title, 40)}": here.history,
+        f"Other: {clipped(other.title, 40)}": there.history,
+    }
     both = pd.concat([history.assign(run=name) for name, history in histories.items()])
-    show_figure(charts.objective_lines(histories, state.label("objective")),
-                "Two lines: the objective of both runs against iterations.",
-                both, "compared_objectives")  # fmt: skip
+    show_figure(
+        charts.objective_lines(histories, state.label("objective")),
+        "Two lines: the objective of both runs against iterations.",
+        both,
+        "compared_objectives",
+    )
     if phenotype_tables.same_features(here.modes, there.modes):
         st.markdown("**Phenotypes, matched one to one**")
         matched = phenotype_tables.match_runs(here, there).round(3)
@@ -258,10 +298,16 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
 
 
 def _import() -> None:
-    st.markdown("Take in a run that was exported elsewhere. Its data set must be here already, or "
-                "in the bundle.")  # fmt: skip
-    file = st.file_uploader("Run bundle", type=["zip"], max_upload_size=MAX_BUNDLE,
-                            key=f"import.{state.get('imports', 0)}")  # fmt: skip
+    st.markdown(
+        "Take in a run that was exported elsewhere. Its data set must be here already, or "
+        "in the bundle."
+    )
+    file = st.file_uploader(
+        "Run bundle",
+        type=["zip"],
+        max_upload_size=MAX_BUNDLE,
+        key=f"import.{state.get('imports', 0)}",
+    )
     if file is None or not st.button("Import", type="primary", key="import"):
         return
     try:

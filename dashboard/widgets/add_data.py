@@ -42,8 +42,14 @@ def add_data() -> None:
     handed = _ask_for_files()
     if handed is None:
         st.markdown(CAN_BE_READ)
-        st.download_button("Download a template table", TEMPLATE, "swift_template.csv", "text/csv",
-                           key="template", on_click="ignore")  # fmt: skip
+        st.download_button(
+            "Download a template table",
+            TEMPLATE,
+            "swift_template.csv",
+            "text/csv",
+            key="template",
+            on_click="ignore",
+        )
         return
     path, name = handed
     with st.spinner("Reading the files ..."):
@@ -65,9 +71,11 @@ def add_data() -> None:
             show_problems(InvalidData(inspection.problems))
         return
     show_inspection(inspection)
-    synthetic = st.checkbox("These data are synthetic: they describe no real persons",
-                            help="Only then may small counts be shown.",
-                            key="option.synthetic")  # fmt: skip
+    synthetic = st.checkbox(
+        "These data are synthetic: they describe no real persons",
+        help="Only then may small counts be shown.",
+        key="option.synthetic",
+    )
     if st.button("Build the data set", type="primary", key="build"):
         _build(path, options, synthetic)
 
@@ -83,8 +91,9 @@ def _ask_for_files() -> tuple[Path, str] | None:
     )
     if root and place == places[1]:
         return _ask_on_server(root)
-    files = st.file_uploader("Files", accept_multiple_files=True,
-                             key=f"files.{state.get('uploads', 0)}")  # fmt: skip
+    files = st.file_uploader(
+        "Files", accept_multiple_files=True, key=f"files.{state.get('uploads', 0)}"
+    )
     if not files:
         return None
     kept = uploads.save([(file.name, file.getbuffer()) for file in files], _root())
@@ -92,9 +101,15 @@ def _ask_for_files() -> tuple[Path, str] | None:
 
 
 def _ask_on_server(root: Path) -> tuple[Path, str] | None:
-    typed = st.selectbox("File or folder on the server", uploads.on_server(root), index=None,
-                         format_func=lambda each: clipped(each, 100), accept_new_options=True,
-                         placeholder="choose or type one", key="server_path")  # fmt: skip
+    typed = st.selectbox(
+        "File or folder on the server",
+        uploads.on_server(root),
+        index=None,
+        format_func=lambda each: clipped(each, 100),
+        accept_new_options=True,
+        placeholder="choose or type one",
+        key="server_path",
+    )
     if not typed:
         return None
     try:
@@ -128,8 +143,9 @@ def show_kind(inspection: Inspection) -> None:
     """What the files were taken for, and the tables found in them."""
     st.markdown(f"This is **{plain(KINDS.get(inspection.kind, inspection.kind))}**.")
     if inspection.tables:
-        table = pd.DataFrame({"File": list(inspection.tables),
-                              "Rows": list(inspection.tables.values())})  # fmt: skip
+        table = pd.DataFrame(
+            {"File": list(inspection.tables), "Rows": list(inspection.tables.values())}
+        )
         show_table(table, "Files that were read, and how many rows each has")
 
 
@@ -137,9 +153,12 @@ def show_inspection(inspection: Inspection) -> None:
     """What would be built: columns taken, sizes, what is left out, what to know."""
     if inspection.mapping:
         st.markdown("**Columns taken**")
-        show_table(pd.DataFrame({"For": list(inspection.mapping),
-                                 "Taken": list(inspection.mapping.values())}),
-                   "Which column is taken for what")  # fmt: skip
+        show_table(
+            pd.DataFrame(
+                {"For": list(inspection.mapping), "Taken": list(inspection.mapping.values())}
+            ),
+            "Which column is taken for what",
+        )
     if inspection.summary is not None:
         st.markdown("**What would be built**")
         known = {*inspection.notes, *(f"{one}." for one in inspection.left_out)}
@@ -149,8 +168,10 @@ def show_inspection(inspection: Inspection) -> None:
                 st.markdown(f"- {plain(sentence, 500)}")
         if telling:
             lines = "".join(f"\n- {plain(sentence, 300)}" for sentence in telling[:4])
-            st.warning(f"These features may give the outcome away; leave out what is the outcome "
-                       f"itself:\n{lines}")  # fmt: skip
+            st.warning(
+                f"These features may give the outcome away; leave out what is the outcome "
+                f"itself:\n{lines}"
+            )
     show_left_out(inspection)
 
 
@@ -158,8 +179,10 @@ def show_left_out(inspection: Inspection) -> None:
     """Everything that does not enter the tensor, counted, and the guesses made."""
     if inspection.left_out:
         st.markdown("**Left out**")
-        table = pd.DataFrame([(one.where, one.count, one.reason) for one in inspection.left_out],
-                             columns=["Where", "How many", "Why"])  # fmt: skip
+        table = pd.DataFrame(
+            [(one.where, one.count, one.reason) for one in inspection.left_out],
+            columns=["Where", "How many", "Why"],
+        )
         show_table(table, "What was left out, and why")
         download_csv(table, "left_out")
     for note in inspection.notes:

@@ -24,21 +24,35 @@ ROLES = {
     "visit": "Visit",
 }
 WORDS = {
-    "join": {"patient": "all of one patient", "visit": "those of one visit",
-             "window": "those within some days of each other"},
+    "join": {
+        "patient": "all of one patient",
+        "visit": "those of one visit",
+        "window": "those within some days of each other",
+    },
     "rows": {"patient": "one patient", "visit": "one visit"},
-    "values": {"count": "how often (a count)", "binary": "yes or no",
-               "log-count": "how often, dampened (logarithm)"},
+    "values": {
+        "count": "how often (a count)",
+        "binary": "yes or no",
+        "log-count": "how often, dampened (logarithm)",
+    },
     "duplicates": {"sum": "add them up", "max": "keep the largest", "refuse": "refuse the file"},
-    "outcome": {"": "as given below, else none", "none": "none", "column": "a column",
-                "death": "death", "codes": "certain codes"},
-    "code_groups": {"": "as they are", "ccs": "in CCS groups (ICD-9, ICD-10-CM)",
-                    "own": "by a table of mine"},
+    "outcome": {
+        "": "as given below, else none",
+        "none": "none",
+        "column": "a column",
+        "death": "death",
+        "codes": "certain codes",
+    },
+    "code_groups": {
+        "": "as they are",
+        "ccs": "in CCS groups (ICD-9, ICD-10-CM)",
+        "own": "by a table of mine",
+    },
     "vocabulary_by": {"tfidf": "telling words (TF-IDF)", "documents": "words of most documents"},
     "stop_words": {"english": "leave out English ones", "none": "keep all"},
     "index_base": {"": "ask if unclear", "0": "0", "1": "1", "detect": "find out"},
     "date_order": {"": "ask if unclear", "day first": "day first", "month first": "month first"},
-}  # fmt: skip
+}
 
 
 def choose_options(inspection: Inspection, name: str) -> BuildOptions:
@@ -52,8 +66,9 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
         The name the data set gets unless another is typed.
     """
     kind = inspection.kind
-    chosen: dict[str, Any] = {"name": st.text_input(
-        "Name of the data set", name[:60], max_chars=60, key="option.name")}  # fmt: skip
+    chosen: dict[str, Any] = {
+        "name": st.text_input("Name of the data set", name[:60], max_chars=60, key="option.name")
+    }
     left, right = st.columns(2)
     with left:
         chosen |= _columns(inspection) if kind == "table" else {}
@@ -72,8 +87,11 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
 
 def _choice(name: str, label: str, **options: Any) -> str:
     words = WORDS[name]
-    return str(st.selectbox(label, list(words), format_func=words.__getitem__,
-                            key=f"option.{name}", **options))  # fmt: skip
+    return str(
+        st.selectbox(
+            label, list(words), format_func=words.__getitem__, key=f"option.{name}", **options
+        )
+    )
 
 
 def _columns(inspection: Inspection) -> dict[str, Any]:
@@ -81,8 +99,12 @@ def _columns(inspection: Inspection) -> dict[str, Any]:
     columns = {}
     for role, label in ROLES.items():
         guess = inspection.mapping.get(role, "")
-        typed = st.text_input(label, placeholder=f"guessed: {clipped(guess)}" if guess else "none",
-                              key=f"option.columns.{role}", max_chars=300)  # fmt: skip
+        typed = st.text_input(
+            label,
+            placeholder=f"guessed: {clipped(guess)}" if guess else "none",
+            key=f"option.columns.{role}",
+            max_chars=300,
+        )
         if typed and typed.strip():
             columns[role] = typed.strip()
     return {"columns": columns}
@@ -119,31 +141,45 @@ def _outcome(inspection: Inspection) -> dict[str, Any]:
     source = _choice("outcome", "Outcome")
     chosen: dict[str, Any] = {"outcome": source}
     if source in ("", "column"):
-        chosen["outcome_column"] = st.selectbox(
-            "Column of the outcome", possible, index=None, format_func=clipped,
-            accept_new_options=True, placeholder="none; choose or type one",
-            key="option.outcome_column",
-        ) or ""  # fmt: skip
+        chosen["outcome_column"] = (
+            st.selectbox(
+                "Column of the outcome",
+                possible,
+                index=None,
+                format_func=clipped,
+                accept_new_options=True,
+                placeholder="none; choose or type one",
+                key="option.outcome_column",
+            )
+            or ""
+        )
     if source in ("", "codes"):
-        codes = st.text_input("Codes that mean the outcome", placeholder="428*, I50*",
-                              help="A star takes all that begin so.", max_chars=2000,
-                              key="option.outcome_codes")  # fmt: skip
+        codes = st.text_input(
+            "Codes that mean the outcome",
+            placeholder="428*, I50*",
+            help="A star takes all that begin so.",
+            max_chars=2000,
+            key="option.outcome_codes",
+        )
         chosen["outcome_codes"] = _listed(codes)
     if source != "none":
-        chosen["outcome_name"] = st.text_input("Name of the outcome", max_chars=60,
-                                               key="option.outcome_name")  # fmt: skip
-        chosen["before_outcome"] = st.checkbox("Use only what came before the outcome",
-                                               key="option.before_outcome")  # fmt: skip
+        chosen["outcome_name"] = st.text_input(
+            "Name of the outcome", max_chars=60, key="option.outcome_name"
+        )
+        chosen["before_outcome"] = st.checkbox(
+            "Use only what came before the outcome", key="option.before_outcome"
+        )
     return chosen
 
 
 def _words() -> dict[str, Any]:
     return {
-        "vocabulary_size": int(st.number_input("Number of words", 2, 2000, 100,
-                                               key="option.vocabulary_size")),
+        "vocabulary_size": int(
+            st.number_input("Number of words", 2, 2000, 100, key="option.vocabulary_size")
+        ),
         "vocabulary_by": _choice("vocabulary_by", "Which words"),
         "stop_words": _choice("stop_words", "Frequent small words"),
-    }  # fmt: skip
+    }
 
 
 def _more(kind: str) -> dict[str, Any]:
@@ -203,7 +239,7 @@ def _more(kind: str) -> dict[str, Any]:
                     key="option.lookback_days",
                 )
             )
-    return chosen  # fmt: skip
+    return chosen
 
 
 def _listed(text: str | None) -> tuple[str, ...]:

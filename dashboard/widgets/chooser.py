@@ -25,15 +25,28 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Phenotype", order, width=560,
+            "Phenotype",
+            order,
+            width=560,
             format_func=lambda each: clipped(summary.title(each), 80),
             **state.bind_widget(f"phenotype.{place}", now, _pick),
-        )  # fmt: skip
-        st.button("Previous", key=f"previous.{place}", disabled=position == 0, shortcut="Alt+Left",
-                  on_click=_pick, args=(order[max(position - 1, 0)],))  # fmt: skip
-        st.button("Next", key=f"next.{place}", disabled=position == len(order) - 1,
-                  shortcut="Alt+Right", on_click=_pick,
-                  args=(order[min(position + 1, len(order) - 1)],))  # fmt: skip
+        )
+        st.button(
+            "Previous",
+            key=f"previous.{place}",
+            disabled=position == 0,
+            shortcut="Alt+Left",
+            on_click=_pick,
+            args=(order[max(position - 1, 0)],),
+        )
+        st.button(
+            "Next",
+            key=f"next.{place}",
+            disabled=position == len(order) - 1,
+            shortcut="Alt+Right",
+            on_click=_pick,
+            args=(order[min(position + 1, len(order) - 1)],),
+        )
     return now
 
 

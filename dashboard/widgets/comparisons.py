@@ -52,7 +52,7 @@ def _show_glance(summary: FitSummary) -> None:
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
-        )  # fmt: skip
+        )
         left_out = len(common) - len(rows)
         if left_out > 0:
             st.caption(f"The {len(rows)} strongest are shown, {left_out} are left out.")
@@ -72,7 +72,7 @@ def _show_overlap(summary: FitSummary) -> None:
         "Heatmap: how similar any two phenotypes are; similar ones stand side by side",
         pd.DataFrame(cosines, columns=names).assign(Id=names)[["Id", *names]],
         "overlap",
-    )  # fmt: skip
+    )
     st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
 
 
@@ -86,9 +86,11 @@ def _show_two(summary: FitSummary) -> None:
     near = phenotype_tables.most_similar(summary.fit, summary.phenotypes[now].component, 1)
     others = [name for name in names if name != now]
     other = st.selectbox(
-        f"Compare {now} with", others, format_func=lambda each: clipped(summary.title(each), 80),
+        f"Compare {now} with",
+        others,
+        format_func=lambda each: clipped(summary.title(each), 80),
         **state.bind_widget("other", kept if kept in others else near[0][0]),
-    )  # fmt: skip
+    )
     components = [summary.phenotypes[name].component for name in (now, other)]
     _show_pair(summary, (summary.fit, summary.fit), components, (now, other), "two")
 
@@ -101,9 +103,11 @@ def _show_two_runs(summary: FitSummary) -> None:
         return
     kept = state.get("other_run", "")
     other = st.selectbox(
-        "The other run", list(fits), format_func=lambda each: run_name(fits[each]),
+        "The other run",
+        list(fits),
+        format_func=lambda each: run_name(fits[each]),
         **state.bind_widget("other_run", kept if kept in fits else next(iter(fits))),
-    )  # fmt: skip
+    )
     there = cache.fit(other)
     if not phenotype_tables.same_features(summary.fit.modes, there.modes):
         st.info("These two runs know different features and cannot be compared.")
@@ -119,9 +123,12 @@ def _show_matches(summary: FitSummary, there: FittedRun, table: pd.DataFrame, ot
     alone = table[table["cosine"].isna()]
     good = int((pairs["cosine"] >= 0.8).sum())
     st.markdown(f"{good} of {len(pairs)} pairs are nearly the same (0.8 or more).")
-    show_figure(matched(pairs, state.label("similarity")),
-                f"Bars: {good} of {len(pairs)} matched pairs have 0.8 or more", pairs,
-                f"matches_{other[:8]}")  # fmt: skip
+    show_figure(
+        matched(pairs, state.label("similarity")),
+        f"Bars: {good} of {len(pairs)} matched pairs have 0.8 or more",
+        pairs,
+        f"matches_{other[:8]}",
+    )
     if len(alone):
         st.markdown("Without a partner:")
         show_table(alone.drop(columns="cosine"), alt="Phenotypes without a partner")
@@ -155,4 +162,4 @@ def _show_pair(
                 f"Bars back to back: the {plural(mode)} of {names[0]} and {names[1]}",
                 table.rename(columns={"left": names[0], "right": names[1]}),
                 f"pair_{place}_{axis}",
-            )  # fmt: skip
+            )

@@ -21,25 +21,50 @@ SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def show_report(summary: FitSummary) -> None:
     """The report as a page, as tables and for programs; no single row is in any of them."""
     st.header("Report", anchor=False)
-    st.markdown("Everything on this result without any single row: a page to read and print, "
-                "tables, and a file for programs.")  # fmt: skip
+    st.markdown(
+        "Everything on this result without any single row: a page to read and print, "
+        "tables, and a file for programs."
+    )
     name = f"report_{summary.run[:8]}"
     with st.container(horizontal=True):
-        st.download_button("Report to print (HTML)", lambda: _html(summary), f"{name}.html",
-                           "text/html", key="report.html", on_click="ignore")  # fmt: skip
-        st.download_button("Tables (CSV in a zip)", lambda: _csv(summary), f"{name}.zip",
-                           "application/zip", key="report.csv", on_click="ignore")  # fmt: skip
-        st.download_button("For programs (JSON)", lambda: _json(summary), f"{name}.json",
-                           "application/json", key="report.json", on_click="ignore")  # fmt: skip
+        st.download_button(
+            "Report to print (HTML)",
+            lambda: _html(summary),
+            f"{name}.html",
+            "text/html",
+            key="report.html",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Tables (CSV in a zip)",
+            lambda: _csv(summary),
+            f"{name}.zip",
+            "application/zip",
+            key="report.csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "For programs (JSON)",
+            lambda: _json(summary),
+            f"{name}.json",
+            "application/json",
+            key="report.json",
+            on_click="ignore",
+        )
 
 
 def show_workbook(summary: FitSummary) -> None:
     """Judge in a spreadsheet and bring it back."""
     st.header("Judge in a spreadsheet", anchor=False)
     st.markdown("Download the workbook, fill in the yellow cells, and bring it back here.")
-    st.download_button("Download the workbook (XLSX)", lambda: _workbook(summary),
-                       f"judge_{summary.run[:8]}.xlsx", SHEET, key="workbook",
-                       on_click="ignore")  # fmt: skip
+    st.download_button(
+        "Download the workbook (XLSX)",
+        lambda: _workbook(summary),
+        f"judge_{summary.run[:8]}.xlsx",
+        SHEET,
+        key="workbook",
+        on_click="ignore",
+    )
     back = st.expander("Bring back a workbook", key="workbook.back", on_change="rerun")
     if back.open:
         with back:
@@ -63,8 +88,10 @@ def save_workbook(summary: FitSummary, content: bytes) -> int:
     """Save every judgement of a workbook; the number of them. All or, if one is wrong, none."""
     from dashboard.report.workbook import read_workbook  # openpyxl: only when it is needed
 
-    digests = {name: summary.fit.phenotype_digest(each.component)
-               for name, each in summary.phenotypes.items()}  # fmt: skip
+    digests = {
+        name: summary.fit.phenotype_digest(each.component)
+        for name, each in summary.phenotypes.items()
+    }
     found = read_workbook(content, run=summary.run, digests=digests)
     for review in found:
         cache.reviews().save(review)

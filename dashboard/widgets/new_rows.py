@@ -30,8 +30,10 @@ from swiftcore.errors import SwiftError
 def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
-    st.markdown("Upload rows of the same kind. Each is described by itself, by the phenotypes "
-                "of this result; nothing is learned from it.")  # fmt: skip
+    st.markdown(
+        "Upload rows of the same kind. Each is described by itself, by the phenotypes "
+        "of this result; nothing is learned from it."
+    )
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
     if box.open:
         with box:
@@ -43,9 +45,12 @@ def show_new_rows(summary: FitSummary) -> None:
     listed = {run.id: run for run in runs}
     kept = state.get("projection", "")
     chosen = st.selectbox(
-        "Result", list(listed), format_func=lambda each: _name(listed[each]), width=420,
+        "Result",
+        list(listed),
+        format_func=lambda each: _name(listed[each]),
+        width=420,
         **state.bind_widget("projection", kept if kept in listed else runs[0].id),
-    )  # fmt: skip
+    )
     run = listed[chosen]
     if run.state is RunState.DONE:
         _show_projection(summary, cache.store().projection(run.id))
@@ -58,8 +63,9 @@ def show_new_rows(summary: FitSummary) -> None:
 def _upload(summary: FitSummary) -> None:
     given = st.file_uploader(
         f"File with new {plain(plural(summary.row_noun), 40)}",
-        help="Any file that the Data page reads: CSV, Parquet, zip, npz.", key="new_rows",
-    )  # fmt: skip
+        help="Any file that the Data page reads: CSV, Parquet, zip, npz.",
+        key="new_rows",
+    )
     if given is None or not st.button("Describe these rows", type="primary", key="project"):
         return
     try:
@@ -99,18 +105,24 @@ def _name(run: RunCard) -> str:
 def _show_projection(summary: FitSummary, projection: Projection) -> None:
     unknown = sum(map(len, projection.unknown.values()))
     if unknown:
-        some = ", ".join(plain(label, 30) for labels in projection.unknown.values()
-                         for label in labels[:5])  # fmt: skip
+        some = ", ".join(
+            plain(label, 30) for labels in projection.unknown.values() for label in labels[:5]
+        )
         more = " and more" if unknown > 5 else ""
-        st.warning(f"Left out because this result does not know them: "
-                   f"{count_of(unknown, 'feature')} with "
-                   f"{count_of(projection.entries_left_out, 'entry')} ({some}{more}).")  # fmt: skip
+        st.warning(
+            f"Left out because this result does not know them: "
+            f"{count_of(unknown, 'feature')} with "
+            f"{count_of(projection.entries_left_out, 'entry')} ({some}{more})."
+        )
     if projection.empty_rows:
         st.warning(f"Rows with nothing that this result knows: {len(projection.empty_rows)}.")
     shared = row_tables.shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
-    show_table(hundreds(table[:200], projection.identifiers), alt="New rows and their phenotypes",
-               column_config=percents(projection.identifiers))  # fmt: skip
+    show_table(
+        hundreds(table[:200], projection.identifiers),
+        alt="New rows and their phenotypes",
+        column_config=percents(projection.identifiers),
+    )
     if len(table) > 200:
         st.caption(f"The first 200 of {len(table):,} rows are shown; the file has all.")
     download_csv(table, f"row_level_new_rows_{summary.run[:8]}", "Download row-level data (CSV)")
@@ -126,9 +138,12 @@ def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:
     labels = projection.row_labels[:1000]
     row = st.selectbox(
-        "Look at one", range(len(labels)), format_func=lambda each: visible(labels[each])[:80],
-        width=420, key="new_row",
-    )  # fmt: skip
+        "Look at one",
+        range(len(labels)),
+        format_func=lambda each: visible(labels[each])[:80],
+        width=420,
+        key="new_row",
+    )
     show_row_phenotypes(summary, shared[row], "new_row")
     mine = projection.coordinates[:, 0] == row
     places = projection.coordinates[mine]

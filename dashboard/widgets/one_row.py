@@ -31,8 +31,9 @@ def show_row_phenotypes(summary: FitSummary, shares: np.ndarray, place: str) -> 
     show_figure(
         row_bars(titles, shares[order].tolist(), "Part of this row"),
         f"Bars: the phenotypes of this row, strongest first: {', '.join(names[:5])}",
-        table, f"row_level_{place}",
-    )  # fmt: skip
+        table,
+        f"row_level_{place}",
+    )
 
 
 def show_entries(summary: FitSummary, table: pd.DataFrame, name: str) -> None:
@@ -42,15 +43,21 @@ def show_entries(summary: FitSummary, table: pd.DataFrame, name: str) -> None:
     options = ["", *present]
     kept = state.get("because", "")
     only = st.selectbox(
-        "Entries explained most by", options, width=420,
+        "Entries explained most by",
+        options,
+        width=420,
         format_func=lambda each: each or "any phenotype",
-        **state.bind_widget(f"because.{name}", kept if kept in options else "",
-                       lambda new: state.set("because", new)),
-    )  # fmt: skip
+        **state.bind_widget(
+            f"because.{name}",
+            kept if kept in options else "",
+            lambda new: state.set("because", new),
+        ),
+    )
     shown = table[table["phenotype"] == only] if only else table
     part = ("part of it",)
-    show_table(hundreds(shown[:MAX_ENTRIES], part), alt="Entries of this row",
-               column_config=percents(part))  # fmt: skip
+    show_table(
+        hundreds(shown[:MAX_ENTRIES], part), alt="Entries of this row", column_config=percents(part)
+    )
     if len(shown) > MAX_ENTRIES:
         st.caption(f"The first {MAX_ENTRIES} of {len(shown):,} entries are shown.")
     download_csv(shown, name, "Download row-level data (CSV)")

@@ -54,16 +54,23 @@ def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, 
         show_figure(
             feature_bars(table, mode_colour(axis), state.label("weight")),
             f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
-            table.rename(columns={"feature": mode, "weight": state.label("weight"),
-                                  "lift": state.label("lift"),
-                                  "rows": f"{plural(summary.row_noun)} behind it"}),
+            table.rename(
+                columns={
+                    "feature": mode,
+                    "weight": state.label("weight"),
+                    "lift": state.label("lift"),
+                    "rows": f"{plural(summary.row_noun)} behind it",
+                }
+            ),
             f"{place}_{phenotype.identifier}_mode_{axis}",
-        )  # fmt: skip
+        )
     notes = []
     if profile.weak:
         notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
     if profile.rare:
-        notes.append(f"{profile.rare} are hidden because fewer than {summary.limit} "
-                     f"{plain(plural(summary.row_noun), 40)} have them")  # fmt: skip
+        notes.append(
+            f"{profile.rare} are hidden because fewer than {summary.limit} "
+            f"{plain(plural(summary.row_noun), 40)} have them"
+        )
     if notes:
         st.caption("; ".join(notes) + ".")

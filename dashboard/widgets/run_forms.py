@@ -27,17 +27,24 @@ EFFORT_HELP = (
 )
 LABELS = {
     "clinician": {
-        "max_iterations": "Most rounds", "tolerance": "Stop when it changes by less than",
-        "start": "How to start", "n_restarts": "Starts to choose from",
-        "costs": "Similarity of features", "row_cost": "Similarity of rows",
+        "max_iterations": "Most rounds",
+        "tolerance": "Stop when it changes by less than",
+        "start": "How to start",
+        "n_restarts": "Starts to choose from",
+        "costs": "Similarity of features",
+        "row_cost": "Similarity of rows",
         "dtype": "Precision of the numbers",
     },
     "scientist": {
-        "max_iterations": "Iteration limit", "tolerance": "Tolerance (relative)",
-        "start": "Initialisation", "n_restarts": "Restarts", "costs": "Cost recipe",
-        "row_cost": "Row cost", "dtype": "dtype",
+        "max_iterations": "Iteration limit",
+        "tolerance": "Tolerance (relative)",
+        "start": "Initialisation",
+        "n_restarts": "Restarts",
+        "costs": "Cost recipe",
+        "row_cost": "Row cost",
+        "dtype": "dtype",
     },
-}  # fmt: skip
+}
 CHOICES = {
     "start": ("kl", "random"),
     "costs": ("cosine", "one-minus-identity", "random"),
@@ -64,14 +71,24 @@ def fit_form(card: DatasetCard) -> None:
     left, right = st.columns(2)
     with left:
         rank = st.number_input(
-            state.label("rank"), 1, 500, int(FIT_DEFAULTS["rank"]), key="fit.rank",
-            help="5 to 40 are usual; start with 10 to 20.", persist_state="session",
-        )  # fmt: skip
+            state.label("rank"),
+            1,
+            500,
+            int(FIT_DEFAULTS["rank"]),
+            key="fit.rank",
+            help="5 to 40 are usual; start with 10 to 20.",
+            persist_state="session",
+        )
     with right:
         effort = st.segmented_control(
-            "Effort", list(EFFORTS), default="Standard", required=True, help=EFFORT_HELP,
-            key="fit.effort", persist_state="session",
-        )  # fmt: skip
+            "Effort",
+            list(EFFORTS),
+            default="Standard",
+            required=True,
+            help=EFFORT_HELP,
+            key="fit.effort",
+            persist_state="session",
+        )
     settings = {**FIT_DEFAULTS, **EFFORTS[effort or "Standard"], "rank": int(rank or 1)}
     with st.expander("Advanced"):
         settings |= _advanced(settings, str(effort))
@@ -132,14 +149,15 @@ def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
         chosen["seed"] = int(
             st.number_input(state.label("seed"), 0, 2**31 - 1, usual["seed"], key="fit.seed")
         )
-    return chosen  # fmt: skip
+    return chosen
 
 
 def experiment_form(card: DatasetCard) -> None:
     """Which question, how much effort, which methods and ranks; then start."""
     known = [kind for kind in KINDS if card.classes or kind not in NEED_OUTCOME]
-    kind = str(st.selectbox("Experiment", known, format_func=KINDS.__getitem__,
-                            key="experiment.kind"))  # fmt: skip
+    kind = str(
+        st.selectbox("Experiment", known, format_func=KINDS.__getitem__, key="experiment.kind")
+    )
     st.markdown(QUESTIONS[kind])
     if not card.classes:
         st.caption("These data have no outcome; experiments that predict one are not offered.")
@@ -147,18 +165,25 @@ def experiment_form(card: DatasetCard) -> None:
     bound = bool(run) and kind in OF_A_FIT
     settings: dict[str, Any] = {}
     if kind != "stability":  # it tries one setting
-        settings["quick"] = st.segmented_control(
-            "Effort", ["Quick", "Thorough"], default="Quick", required=True,
-            key="experiment.effort",
-            help="Quick tries few settings of each method, Thorough those of the paper.",
-        ) != "Thorough"  # fmt: skip
+        settings["quick"] = (
+            st.segmented_control(
+                "Effort",
+                ["Quick", "Thorough"],
+                default="Quick",
+                required=True,
+                key="experiment.effort",
+                help="Quick tries few settings of each method, Thorough those of the paper.",
+            )
+            != "Thorough"
+        )
     if bound:
         rank = cache.store().run(run).request.settings["rank"]
         st.caption(f"It follows the {rank} phenotypes of the result chosen at the left.")
         settings["ranks"] = [rank]
     elif kind in OF_A_FIT:
-        settings["ranks"] = [int(st.number_input(state.label("rank"), 1, 999, 10,
-                                                 key="experiment.rank"))]  # fmt: skip
+        settings["ranks"] = [
+            int(st.number_input(state.label("rank"), 1, 999, 10, key="experiment.rank"))
+        ]
     else:
         settings["ranks"] = _ranks()
     with st.expander("Advanced"):
@@ -166,13 +191,21 @@ def experiment_form(card: DatasetCard) -> None:
     if not settings["ranks"]:
         st.info("Give at least one number of phenotypes, for example 5, 10, 20.")
         return
-    _start(lambda: Request(kind, card.id, settings, run if bound else ""), "Start the experiment",
-           "start.experiment")  # fmt: skip
+    _start(
+        lambda: Request(kind, card.id, settings, run if bound else ""),
+        "Start the experiment",
+        "start.experiment",
+    )
 
 
 def _ranks() -> list[int]:
-    typed = st.text_input(f"{state.label('rank')}, one or several", "10", max_chars=100,
-                          key="experiment.ranks", help="For example 5, 10, 20")  # fmt: skip
+    typed = st.text_input(
+        f"{state.label('rank')}, one or several",
+        "10",
+        max_chars=100,
+        key="experiment.ranks",
+        help="For example 5, 10, 20",
+    )
     parts = [one for one in re.split(r"[,; ]+", typed or "") if one]
     wrong = [one for one in parts if not (one.isdecimal() and 0 < int(one) < 1000)]
     if wrong:
@@ -185,10 +218,11 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if kind in ("evaluation", "noise") and outcome:
         chosen["methods"] = st.multiselect(
-            "Methods (none chosen: all that fit these data)", list(METHOD_TITLES),
+            "Methods (none chosen: all that fit these data)",
+            list(METHOD_TITLES),
             format_func=lambda key: f"{METHOD_TITLES[key]} ({METHOD_KINDS[key]})",
             key="experiment.methods",
-        )  # fmt: skip
+        )
         if chosen["methods"] and "swift" not in chosen["methods"]:
             chosen["methods"] = ["swift", *chosen["methods"]]
     left, right = st.columns(2)
@@ -198,17 +232,27 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
             chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
     with right:
         if not bound:  # the seed is that of the fit then
-            chosen["seed"] = int(st.number_input(state.label("seed"), 0, 2**31 - 1, 0,
-                                                 key="experiment.seed"))  # fmt: skip
+            chosen["seed"] = int(
+                st.number_input(state.label("seed"), 0, 2**31 - 1, 0, key="experiment.seed")
+            )
         if kind == "noise":
-            chosen["draws"] = int(st.number_input("Draws of the noise", 1, 20, 2,
-                                                  key="experiment.draws"))  # fmt: skip
+            chosen["draws"] = int(
+                st.number_input("Draws of the noise", 1, 20, 2, key="experiment.draws")
+            )
     if kind == "noise":
         steps = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
-        chosen["levels"] = sorted(st.multiselect(
-            state.label("noise"), steps, steps[:6], format_func="{:.0%}".format,
-            key="experiment.levels",
-        )) or steps[:6]  # fmt: skip
+        chosen["levels"] = (
+            sorted(
+                st.multiselect(
+                    state.label("noise"),
+                    steps,
+                    steps[:6],
+                    format_func="{:.0%}".format,
+                    key="experiment.levels",
+                )
+            )
+            or steps[:6]
+        )
     return chosen
 
 

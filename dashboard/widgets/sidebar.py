@@ -25,23 +25,31 @@ def show_sidebar() -> None:
         _choose_dataset(cards)
         _choose_run()
     st.segmented_control(
-        "Wording", list(WORDINGS), format_func=WORDINGS.__getitem__, required=True,
+        "Wording",
+        list(WORDINGS),
+        format_func=WORDINGS.__getitem__,
+        required=True,
         **state.bind_widget("wording", state.wording()),
-    )  # fmt: skip
+    )
     _choose_small_cells()
     st.text_input(
-        "Your name", max_chars=60, placeholder="for judgements you save", autocomplete="name",
+        "Your name",
+        max_chars=60,
+        placeholder="for judgements you save",
+        autocomplete="name",
         **state.bind_widget("reviewer", state.reviewer()),
-    )  # fmt: skip
+    )
     show_jobs()
     st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
 
 
 def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
     st.selectbox(
-        "Data set", list(cards), format_func=lambda each: dataset_name(cards[each]),
+        "Data set",
+        list(cards),
+        format_func=lambda each: dataset_name(cards[each]),
         **state.bind_widget("data", state.current_dataset(), lambda new: state.choose(dataset=new)),
-    )  # fmt: skip
+    )
 
 
 def _choose_run() -> None:
@@ -50,18 +58,22 @@ def _choose_run() -> None:
         st.caption("No finished result for this data set yet.")
         return
     st.selectbox(
-        state.label("run"), list(fits), format_func=lambda each: run_name(fits[each]),
+        state.label("run"),
+        list(fits),
+        format_func=lambda each: run_name(fits[each]),
         **state.bind_widget("fit", state.current_run(), lambda new: state.choose(run=new)),
-    )  # fmt: skip
+    )
 
 
 def _choose_small_cells() -> None:
     allowed = [limit for limit in state.SMALL_CELLS if limit or state.synthetic()]
     st.selectbox(
-        "Hide small counts", allowed, format_func=state.SMALL_CELLS.__getitem__,
+        "Hide small counts",
+        allowed,
+        format_func=state.SMALL_CELLS.__getitem__,
         help="Small groups could give away who is meant. Real data always hide some.",
         **state.bind_widget("small_cells", state.small_cells()),
-    )  # fmt: skip
+    )
 
 
 def dataset_name(card: DatasetCard) -> str:

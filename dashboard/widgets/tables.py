@@ -58,6 +58,10 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
 def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
     """A button that writes the file only when it is pressed."""
     st.download_button(
-        label, lambda: csv_bytes(table), file_name=f"{name}.csv", mime="text/csv",
-        key=f"csv.{name}", on_click="ignore",
-    )  # fmt: skip
+        label,
+        lambda: csv_bytes(table),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"csv.{name}",
+        on_click="ignore",
+    )

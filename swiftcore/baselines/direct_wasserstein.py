@@ -16,7 +16,7 @@ from swiftcore.baselines.solvers.checks import refuse_if_too_large
 from swiftcore.baselines.solvers.sparse_cp import Factors, even_memberships
 from swiftcore.cost.checks import check_costs
 from swiftcore.cost.recipe import row_cost
-from swiftcore.errors import InvalidCost, InvalidSettings, Problem
+from swiftcore.errors import InvalidCost, InvalidSettings, refuse
 from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]
@@ -134,9 +134,13 @@ class DirectWasserstein(CpBaseline):
         deltas, total = [], 0.0
         for mode, kernel in enumerate(kernels):
             delta, value = dense_transport(
-                unfolded(model, mode), unfolded(data, mode), kernel,
-                self.sharpness, self.marginal_weight, self.sweeps,
-            )  # fmt: skip
+                unfolded(model, mode),
+                unfolded(data, mode),
+                kernel,
+                self.sharpness,
+                self.marginal_weight,
+                self.sweeps,
+            )
             deltas.append(delta)
             total += value
         return deltas, total
@@ -261,19 +265,25 @@ def _all_costs(
     checked = check_costs(given, tensor.shape)
     missing = [str(mode + 1) for mode in range(1, tensor.n_modes) if checked[mode] is None]
     if missing:
-        raise InvalidCost(
-            Problem("cost-missing", "A Wasserstein factorization needs the cost of every feature "
-                    "mode", f"mode {', '.join(missing)}", "no cost matrix",
-                    "Build the costs with build_costs.")
-        )  # fmt: skip
+        raise refuse(
+            "cost-missing",
+            "A Wasserstein factorization needs the cost of every feature mode",
+            f"mode {', '.join(missing)}",
+            "no cost matrix",
+            "Build the costs with build_costs.",
+            kind=InvalidCost,
+        )
     return checked
 
 
 def _refuse_what_is_too_sharp(costs: Sequence[Array | None], sharpness: float) -> None:
     largest = max((float(cost.max(initial=0.0)) for cost in costs if cost is not None), default=0.0)
     if sharpness * largest > MAX_EXPONENT:
-        raise InvalidSettings(
-            Problem("sharpness-kernel", "The dense kernel would vanish at this sharpness",
-                    "sharpness", f"{sharpness:g} with costs up to {largest:.3g}",
-                    f"Give at most {MAX_EXPONENT / largest:.0f}, or use SWIFT.")
-        )  # fmt: skip
+        raise refuse(
+            "sharpness-kernel",
+            "The dense kernel would vanish at this sharpness",
+            "sharpness",
+            f"{sharpness:g} with costs up to {largest:.3g}",
+            f"Give at most {MAX_EXPONENT / largest:.0f}, or use SWIFT.",
+            kind=InvalidSettings,
+        )

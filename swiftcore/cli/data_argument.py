@@ -13,7 +13,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 
 screen = Console(stderr=True)
 
@@ -29,19 +29,28 @@ def add_set(parser: argparse.ArgumentParser) -> None:
     """How files are read."""
     known = ", ".join(option.name for option in fields(BuildOptions))
     parser.epilog = f"NAME is one of: {known}. Example: --set values=binary --set columns.row=mrn"
-    parser.add_argument("--set", dest="settings", action="append", default=[],
-                        metavar="NAME=VALUE", help="how to read and build")  # fmt: skip
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how to read and build",
+    )
 
 
 def load_data(name: str, settings: Sequence[str]) -> Dataset:
     """A sample by its name, or the data set built from a path."""
     if is_sample(name):
         if settings:
-            raise InvalidSettings(
-                Problem("sample-settings", "A sample is built in one way only", name,
-                        f"--set {settings[0]}",
-                        f"Leave out --set, or read the files in {sample_folder(name)}.")
-            )  # fmt: skip
+            raise refuse(
+                "sample-settings",
+                "A sample is built in one way only",
+                name,
+                f"--set {settings[0]}",
+                f"Leave out --set, or read the files in {sample_folder(name)}.",
+                kind=InvalidSettings,
+            )
         return load_sample(name)
     return build_path(Path(name), options_from_text(settings))
 

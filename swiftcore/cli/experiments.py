@@ -44,8 +44,13 @@ def add_experiments(commands: Any) -> None:
     for name, (kind, words) in COMMANDS.items():
         parser = commands.add_parser(name, help=words)
         add_data(parser)
-        parser.add_argument("--methods", nargs="+", default=[], metavar="METHOD",
-                            help=f"of {', '.join(METHOD_TITLES)}")  # fmt: skip
+        parser.add_argument(
+            "--methods",
+            nargs="+",
+            default=[],
+            metavar="METHOD",
+            help=f"of {', '.join(METHOD_TITLES)}",
+        )
         parser.add_argument("--ranks", nargs="+", type=int, default=[10], help="default 10")
         parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")
         if name != "stability":
@@ -78,8 +83,9 @@ def _run(chosen: argparse.Namespace) -> int:
     try:
         # Ctrl-C reaches the whole group; workers finish their part and leave it to this process
         with _ExperimentLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
-            experiment = run_experiment(chosen.kind, dataset, settings,
-                                        parts=chosen.out / "parts", progress=line)  # fmt: skip
+            experiment = run_experiment(
+                chosen.kind, dataset, settings, parts=chosen.out / "parts", progress=line
+            )
     except Stopped as stopped:
         screen.print(escape(str(stopped)), highlight=False)
         return 130
@@ -108,19 +114,24 @@ class _ExperimentLine(StoppableLine):
 
     def __init__(self) -> None:
         columns = (
-            BarColumn(), TextColumn("{task.fields[parts]}"),
-            TextColumn("{task.fields[left]}"), TextColumn("{task.description}"),
-        )  # fmt: skip
+            BarColumn(),
+            TextColumn("{task.fields[parts]}"),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}"),
+        )
         super().__init__(Progress(*columns, console=screen), "part")
         self._task = self.progress.add_task("starting", total=None, parts="", left="")
 
     def __call__(self, progress: ExperimentProgress) -> bool:
         left = duration(round(progress.seconds_left))
         self.progress.update(
-            self._task, total=progress.total, completed=progress.done,
-            description=escape(progress.what), parts=f"{progress.done}/{progress.total}",
+            self._task,
+            total=progress.total,
+            completed=progress.done,
+            description=escape(progress.what),
+            parts=f"{progress.done}/{progress.total}",
             left=f"{left} left",
-        )  # fmt: skip
+        )
         return self.stop
 
 
@@ -131,8 +142,9 @@ def _show(experiment: Experiment) -> None:
     for name in rows:
         table.add_column(str(name), justify="left" if rows[name].dtype == object else "right")
     for line in rows.itertuples(index=False):
-        table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell))
-                        for cell in line))  # fmt: skip
+        table.add_row(
+            *(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell)) for cell in line)
+        )
     Console(file=sys.stdout).print(table)
 
 
@@ -143,11 +155,16 @@ def _overview(experiment: Experiment) -> pd.DataFrame:
     if experiment.kind == "noise" and "scores" not in tables:
         survival = tables["survival"]
         return survival.pivot_table(index=["rank", "level"], values="cosine").reset_index()
-    by, across = {"evaluation": (["method"], "rank"), "noise": (["method", "rank"], "level"),
-                  "ablation": (["method", "recipe"], "rank")}[experiment.kind]  # fmt: skip
+    by, across = {
+        "evaluation": (["method"], "rank"),
+        "noise": (["method", "rank"], "level"),
+        "ablation": (["method", "recipe"], "rank"),
+    }[experiment.kind]
     means = tables["scores"].pivot_table(index=by, columns=across, values="score", sort=False)
-    means.columns = [f"{across} {value}" if value else "no rank" if across == "rank" else "clean"
-                     for value in means.columns]  # fmt: skip
+    means.columns = [
+        f"{across} {value}" if value else "no rank" if across == "rank" else "clean"
+        for value in means.columns
+    ]
     return _titled(means.reset_index())
 
 

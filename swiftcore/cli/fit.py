@@ -43,10 +43,18 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restarts", type=int, default=4, help="starts tried (default 4)")
     parser.add_argument("--jobs", type=int, default=None, help="workers (default: all cores)")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32")
-    parser.add_argument("--costs", choices=[recipe.value for recipe in CostRecipe],
-                        default=CostRecipe.COSINE.value, help="how features compare")  # fmt: skip
-    parser.add_argument("--row-cost", choices=("as costs", "none"), default="as costs",
-                        help="none: no mass moves between rows")  # fmt: skip
+    parser.add_argument(
+        "--costs",
+        choices=[recipe.value for recipe in CostRecipe],
+        default=CostRecipe.COSINE.value,
+        help="how features compare",
+    )
+    parser.add_argument(
+        "--row-cost",
+        choices=("as costs", "none"),
+        default="as costs",
+        help="none: no mass moves between rows",
+    )
     parser.add_argument("--top", type=_at_least_one, default=5, help="features shown per phenotype")
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -85,9 +93,12 @@ def _costs(dataset: Dataset, chosen: argparse.Namespace) -> list[Any]:
     tensor = dataset.tensor
     rows = tensor.select(0, [0]) if still else tensor
     costs = build_costs(
-        rows, chosen.costs, reference=tensor, seed=chosen.seed,
+        rows,
+        chosen.costs,
+        reference=tensor,
+        seed=chosen.seed,
         word_counts=None if still else dataset.word_counts,
-    )  # fmt: skip
+    )
     return [None if still else costs[0], *costs[1:]]
 
 
@@ -110,10 +121,12 @@ class _FitLine(StoppableLine):
 
     def __init__(self, iterations: int) -> None:
         columns = (
-            TextColumn("{task.description}"), BarColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
-            TextColumn("objective {task.fields[objective]}"), TimeRemainingColumn(),
-        )  # fmt: skip
+            TextColumn("objective {task.fields[objective]}"),
+            TimeRemainingColumn(),
+        )
         super().__init__(Progress(*columns, console=screen), "iteration")
         self._task = self.progress.add_task("Fitting", total=iterations, objective="-")
 
@@ -185,6 +198,10 @@ def _show(phenotypes: Sequence[Phenotype], rows: str) -> None:
             "\n".join(f"{item.weight:4.0%} {item.label}" for item in items if item.weight >= SHOWN)
             for items in phenotype.items.values()
         ]
-        table.add_row(phenotype.identifier, f"{phenotype.share:.1%}", str(len(phenotype.rows)),
-                      *(escape(cell) for cell in cells))  # fmt: skip
+        table.add_row(
+            phenotype.identifier,
+            f"{phenotype.share:.1%}",
+            str(len(phenotype.rows)),
+            *(escape(cell) for cell in cells),
+        )
     Console().print(table)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import InvalidCost, Problem, where_list
+from swiftcore.errors import InvalidCost, Problem, refuse, where_list
 
 ROUNDING = 1e-12  # negative zeros and asymmetry below this are what rounding leaves behind
 ROWS_AT_A_TIME = 256  # large matrices are looked through in strips, without copies
@@ -27,10 +27,14 @@ def check_costs(
     count = len(costs) if isinstance(costs, Sequence | np.ndarray) else None
     if count != len(shape):
         found = type(costs).__name__ if count is None else str(count)
-        raise InvalidCost(
-            Problem("cost-count", "There must be one cost matrix per mode", "costs",
-                    f"{found} for {len(shape)} modes", "Give a matrix or None for each mode.")
-        )  # fmt: skip
+        raise refuse(
+            "cost-count",
+            "There must be one cost matrix per mode",
+            "costs",
+            f"{found} for {len(shape)} modes",
+            "Give a matrix or None for each mode.",
+            kind=InvalidCost,
+        )
     checked: list[NDArray[np.float64] | None] = []
     problems: list[Problem] = []
     for mode, (cost, size) in enumerate(zip(costs, shape, strict=True)):
@@ -56,10 +60,14 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
     except ValueError:  # rows of different lengths
         raw = np.empty(0, dtype=object)
     if raw.dtype.kind not in "biuf" or raw.shape != (size, size):
-        raise InvalidCost(
-            Problem("cost-shape", "The cost must be a square matrix of real numbers", where,
-                    f"{raw.dtype} of shape {raw.shape}", f"Give a {size} x {size} matrix.")
-        )  # fmt: skip
+        raise refuse(
+            "cost-shape",
+            "The cost must be a square matrix of real numbers",
+            where,
+            f"{raw.dtype} of shape {raw.shape}",
+            f"Give a {size} x {size} matrix.",
+            kind=InvalidCost,
+        )
     matrix = raw if raw.dtype in (np.float32, np.float64) else raw.astype(np.float64)
     faults = _faults(matrix)
     problems = []
@@ -67,9 +75,13 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
         ("cost-nan", "A cost is not a number", "NaN", "Fill in a distance."),
         ("cost-infinite", "A cost is infinite", "infinity", "Use a large finite distance."),
         ("cost-negative", "A cost is negative", "a value below 0", "Distances are 0 or more."),
-        ("cost-asymmetric", "The cost there and back differs", "C[i, j] != C[j, i]",
-         "Symmetrize the matrix, for instance (C + C') / 2."),
-    ):  # fmt: skip
+        (
+            "cost-asymmetric",
+            "The cost there and back differs",
+            "C[i, j] != C[j, i]",
+            "Symmetrize the matrix, for instance (C + C') / 2.",
+        ),
+    ):
         if faults[code]:
             places = f"{where}, cells {where_list(faults[code])}"
             problems.append(Problem(code, what, places, found, cure))
@@ -83,8 +95,11 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
 
 def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
     faults: dict[str, list[tuple[int, int]]] = {
-        "cost-nan": [], "cost-infinite": [], "cost-negative": [], "cost-asymmetric": [],
-    }  # fmt: skip
+        "cost-nan": [],
+        "cost-infinite": [],
+        "cost-negative": [],
+        "cost-asymmetric": [],
+    }
     slack = (1e-6 if matrix.dtype == np.float32 else ROUNDING) * _largest_finite(matrix)
     for low in range(0, len(matrix), ROWS_AT_A_TIME):
         strip = matrix[low : low + ROWS_AT_A_TIME]
@@ -116,12 +131,17 @@ def _largest_finite(matrix: NDArray[Any]) -> float:
 def _diagonal_problem(matrix: NDArray[Any], diagonal: NDArray[Any], where: str) -> Problem:
     if np.array_equal(matrix, np.eye(len(matrix))):
         return Problem(
-            "cost-identity", "An identity matrix is not a cost", where,
+            "cost-identity",
+            "An identity matrix is not a cost",
+            where,
             "1 on the diagonal and 0 elsewhere: staying put would be the only costly move",
             "To say that features are unrelated, use one-minus-identity.",
-        )  # fmt: skip
+        )
     bad = np.flatnonzero(diagonal != 0)
     return Problem(
-        "cost-diagonal", "Staying put must cost nothing", f"{where}, diagonal {where_list(bad)}",
-        f"{diagonal[bad[0]]:.6g}", "Set the diagonal to 0.",
-    )  # fmt: skip
+        "cost-diagonal",
+        "Staying put must cost nothing",
+        f"{where}, diagonal {where_list(bad)}",
+        f"{diagonal[bad[0]]:.6g}",
+        "Set the diagonal to 0.",
+    )

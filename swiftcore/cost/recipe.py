@@ -10,7 +10,7 @@ from scipy import sparse
 
 from swiftcore.cost.cosine import cosine_cost, incidence, row_features
 from swiftcore.cost.tf_idf import tf_idf
-from swiftcore.errors import InvalidCost, InvalidSettings, Problem
+from swiftcore.errors import InvalidCost, InvalidSettings, refuse
 from swiftcore.runtime.memory import refuse_square
 from swiftcore.tensor import SparseTensor
 
@@ -80,11 +80,14 @@ def _check_reference(tensor: SparseTensor, reference: SparseTensor) -> None:
         mine = tensor.modes[mode].labels if mode < tensor.n_modes else ()
         theirs = reference.modes[mode].labels if mode < reference.n_modes else ()
         if mine != theirs:
-            raise InvalidCost(
-                Problem("reference-features", "The reference has other features than the tensor",
-                        f"mode {mode + 1}", f"{len(theirs)} labels against {len(mine)}, or in "
-                        "another order", "Use training rows with the same features, same order.")
-            )  # fmt: skip
+            raise refuse(
+                "reference-features",
+                "The reference has other features than the tensor",
+                f"mode {mode + 1}",
+                f"{len(theirs)} labels against {len(mine)}, or in another order",
+                "Use training rows with the same features, same order.",
+                kind=InvalidCost,
+            )
 
 
 def _random_cost(size: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -97,7 +100,11 @@ def _checked_recipe(recipe: CostRecipe | str) -> CostRecipe:
         return CostRecipe(recipe)
     except ValueError:
         names = ", ".join(known.value for known in CostRecipe)
-        raise InvalidSettings(
-            Problem("cost-recipe", "There is no such cost recipe", "costs", repr(recipe),
-                    f"Choose one of {names}.")
-        ) from None  # fmt: skip
+        raise refuse(
+            "cost-recipe",
+            "There is no such cost recipe",
+            "costs",
+            repr(recipe),
+            f"Choose one of {names}.",
+            kind=InvalidSettings,
+        ) from None

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
-from swiftcore.data.reading.findings import refuse
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.summary import DatasetSummary
+from swiftcore.errors import refuse
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
@@ -73,9 +73,13 @@ def read_bundle(path: Path, limits: Limits | None = None) -> Dataset:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise refuse("file-unreadable", "The bundle cannot be opened", path.name,
-                     error.strerror or "an error",
-                     "Check the path and the rights.") from error  # fmt: skip
+        raise refuse(
+            "file-unreadable",
+            "The bundle cannot be opened",
+            path.name,
+            error.strerror or "an error",
+            "Check the path and the rights.",
+        ) from error
     return bundle_from_bytes(content, path.name, Budget(limits or Limits()))
 
 
@@ -87,42 +91,67 @@ def is_bundle(tail: bytes) -> bool:
 def bundle_from_bytes(content: bytes, name: str, budget: Budget) -> Dataset:
     """Check the seal, then the manifest, then the arrays."""
     if not is_bundle(content):
-        raise refuse("bundle-foreign", "The file is not a SWIFT data bundle, or was cut off", name,
-                     "no seal at its end", "Build the bundle again from the data.")  # fmt: skip
+        raise refuse(
+            "bundle-foreign",
+            "The file is not a SWIFT data bundle, or was cut off",
+            name,
+            "no seal at its end",
+            "Build the bundle again from the data.",
+        )
     if hashlib.sha256(content[:-64]).hexdigest().encode("ascii") != content[-64:]:
-        raise refuse("bundle-changed", "The bundle was changed after it was written", name,
-                     "a seal that does not fit",
-                     "Build the bundle again from the data.")  # fmt: skip
+        raise refuse(
+            "bundle-changed",
+            "The bundle was changed after it was written",
+            name,
+            "a seal that does not fit",
+            "Build the bundle again from the data.",
+        )
     arrays = read_arrays(content, name, budget)
     try:
         manifest = json.loads(arrays["manifest"].tobytes())
         if manifest["format"] != FORMAT or manifest["version"] > VERSION:
-            raise refuse("bundle-version", "The bundle was written by a newer version", name,
-                         f"version {manifest['version']}", "Update SWIFT.")  # fmt: skip
+            raise refuse(
+                "bundle-version",
+                "The bundle was written by a newer version",
+                name,
+                f"version {manifest['version']}",
+                "Update SWIFT.",
+            )
         return _dataset(manifest, arrays)
     except (KeyError, TypeError, IndexError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise refuse("bundle-foreign", "The file is not a complete SWIFT data bundle", name,
-                     f"a fault at {error}",
-                     "Build the bundle again from the data.") from error  # fmt: skip
+        raise refuse(
+            "bundle-foreign",
+            "The file is not a complete SWIFT data bundle",
+            name,
+            f"a fault at {error}",
+            "Build the bundle again from the data.",
+        ) from error
 
 
 def _manifest(dataset: Dataset) -> dict[str, Any]:
     return {
-        "format": FORMAT, "version": VERSION, "name": dataset.name, "origin": dataset.origin,
+        "format": FORMAT,
+        "version": VERSION,
+        "name": dataset.name,
+        "origin": dataset.origin,
         "outcome_name": dataset.outcome_name,
-        "outcome_kind": "" if dataset.outcome is None else
-                        "bool" if dataset.outcome.dtype == bool else "text",
+        "outcome_kind": ""
+        if dataset.outcome is None
+        else "bool"
+        if dataset.outcome.dtype == bool
+        else "text",
         "modes": [mode.name for mode in dataset.tensor.modes],
         "digest": dataset.tensor.digest(),
         "summary": dataset.summary.to_json() if dataset.summary else None,
-    }  # fmt: skip
+    }
 
 
 def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
     tensor = dataset.tensor
     arrays: dict[str, NDArray[Any]] = {
-        "coordinates": tensor.coordinates.astype(np.int32), "values": tensor.values,
-    }  # fmt: skip
+        "coordinates": tensor.coordinates.astype(np.int32),
+        "values": tensor.values,
+    }
     for axis, mode in enumerate(tensor.modes):
         arrays |= _text_arrays(f"labels_{axis}", mode.labels)
     if dataset.outcome is not None and dataset.outcome.dtype == bool:
@@ -131,8 +160,11 @@ def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
         arrays |= _text_arrays("outcome", [str(value) for value in dataset.outcome])
     if dataset.word_counts is not None:
         counts = sparse.csr_array(dataset.word_counts)
-        arrays |= {"counts_data": counts.data, "counts_indices": counts.indices,
-                   "counts_indptr": counts.indptr}  # fmt: skip
+        arrays |= {
+            "counts_data": counts.data,
+            "counts_indices": counts.indices,
+            "counts_indptr": counts.indptr,
+        }
         arrays |= _text_arrays("words", dataset.words)
     if dataset.row_groups:
         arrays |= _text_arrays("row_groups", dataset.row_groups)
@@ -149,8 +181,9 @@ def _text_arrays(name: str, texts: tuple[str, ...] | list[str]) -> dict[str, NDA
 def _texts(arrays: dict[str, NDArray[Any]], name: str) -> tuple[str, ...]:
     run, ends = arrays[name].tobytes(), arrays[f"{name}_ends"].tolist()
     starts = [0, *ends[:-1]]
-    return tuple(run[a:b].decode("utf-8", "surrogatepass")
-                 for a, b in zip(starts, ends, strict=True))  # fmt: skip
+    return tuple(
+        run[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)
+    )
 
 
 def _tensor(places: NDArray[Any], values: NDArray[Any], modes: list[Mode]) -> SparseTensor:
@@ -170,8 +203,9 @@ def _tensor(places: NDArray[Any], values: NDArray[Any], modes: list[Mode]) -> Sp
 
 
 def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset:
-    modes = [Mode(name, _texts(arrays, f"labels_{axis}"))
-             for axis, name in enumerate(manifest["modes"])]  # fmt: skip
+    modes = [
+        Mode(name, _texts(arrays, f"labels_{axis}")) for axis, name in enumerate(manifest["modes"])
+    ]
     tensor = _tensor(arrays["coordinates"], arrays["values"], modes)
     outcome: NDArray[Any] | None = None
     if manifest["outcome_kind"]:
@@ -187,5 +221,14 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
         )
     groups = _texts(arrays, "row_groups") if "row_groups" in arrays else ()
     summary = DatasetSummary.from_json(manifest["summary"]) if manifest["summary"] else None
-    return Dataset(manifest["name"], tensor, outcome, manifest["outcome_name"],
-                   manifest["origin"], summary, counts, words, groups)  # fmt: skip
+    return Dataset(
+        manifest["name"],
+        tensor,
+        outcome,
+        manifest["outcome_name"],
+        manifest["origin"],
+        summary,
+        counts,
+        words,
+        groups,
+    )

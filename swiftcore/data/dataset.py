@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.data.summary import DatasetSummary
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor
 
 
@@ -51,11 +51,13 @@ class Dataset:
     def __post_init__(self) -> None:
         rows = self.tensor.shape[0]
         if self.outcome is not None and self.outcome.shape != (rows,):
-            raise InvalidData(
-                Problem("outcome-count", "There must be one outcome per row", self.name,
-                        f"an outcome of shape {self.outcome.shape} for {rows} rows",
-                        "Give one outcome for each row of the first mode.")
-            )  # fmt: skip
+            raise refuse(
+                "outcome-count",
+                "There must be one outcome per row",
+                self.name,
+                f"an outcome of shape {self.outcome.shape} for {rows} rows",
+                "Give one outcome for each row of the first mode.",
+            )
 
     def __repr__(self) -> str:
         outcome = self.outcome_name or "no outcome"

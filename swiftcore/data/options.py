@@ -130,18 +130,33 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         problems = [
-            Problem("option-choice", "A setting has a value it cannot take", f"option {name}",
-                    repr(getattr(self, name)), f"Choose one of {_listed(allowed)}.")
+            Problem(
+                "option-choice",
+                "A setting has a value it cannot take",
+                f"option {name}",
+                repr(getattr(self, name)),
+                f"Choose one of {_listed(allowed)}.",
+            )
             for name, allowed in CHOICES.items()
             if getattr(self, name) not in allowed
-        ]  # fmt: skip
-        for name, least in (("min_support", 1), ("top", 0), ("vocabulary_size", 2),
-                            ("window_days", 0), ("lookback_days", 0)):  # fmt: skip
+        ]
+        for name, least in (
+            ("min_support", 1),
+            ("top", 0),
+            ("vocabulary_size", 2),
+            ("window_days", 0),
+            ("lookback_days", 0),
+        ):
             if not getattr(self, name) >= least:
                 problems.append(
-                    Problem("option-range", "A setting is too small", f"option {name}",
-                            str(getattr(self, name)), f"Give {least} or more.")
-                )  # fmt: skip
+                    Problem(
+                        "option-range",
+                        "A setting is too small",
+                        f"option {name}",
+                        str(getattr(self, name)),
+                        f"Give {least} or more.",
+                    )
+                )
         if problems:
             raise InvalidSettings(problems)
 
@@ -186,11 +201,16 @@ def options_from_text(settings: Iterable[str]) -> BuildOptions:
                 raise KeyError(group)
         except (KeyError, ValueError):
             problems.append(
-                Problem("option-unknown", "A setting cannot be understood", f"'{line}'",
-                        "no such option" if not equals or group not in _kinds(BuildOptions)
-                        else "a value of the wrong kind",
-                        "Write name=value; names are those of BuildOptions.")
-            )  # fmt: skip
+                Problem(
+                    "option-unknown",
+                    "A setting cannot be understood",
+                    f"'{line}'",
+                    "no such option"
+                    if not equals or group not in _kinds(BuildOptions)
+                    else "a value of the wrong kind",
+                    "Write name=value; names are those of BuildOptions.",
+                )
+            )
     if problems:
         raise InvalidSettings(problems)
     return BuildOptions(**plain, columns=columns, limits=Limits(**limits))

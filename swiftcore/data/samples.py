@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.reading.findings import Findings
-from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.tensor import Mode, SparseTensor
 
 NEWS_WORDS = 100
@@ -38,10 +38,14 @@ def load_sample(name: str) -> Dataset:
         If its files are not where they were installed.
     """
     if name not in _LOADERS:
-        raise InvalidSettings(
-            Problem("sample-unknown", "There is no such sample", "the sample's name", repr(name),
-                    f"Choose one of {', '.join(sample_names())}.")
-        )  # fmt: skip
+        raise refuse(
+            "sample-unknown",
+            "There is no such sample",
+            "the sample's name",
+            repr(name),
+            f"Choose one of {', '.join(sample_names())}.",
+            kind=InvalidSettings,
+        )
     return _LOADERS[name](sample_folder(name))
 
 
@@ -55,11 +59,13 @@ def sample_folder(name: str) -> Path:
     for folder in SAMPLE_FOLDERS:
         if (folder / name).is_dir():
             return folder / name
-    raise InvalidData(
-        Problem("sample-missing", "The files of a sample are missing", name,
-                "no such folder in the package or beside it",
-                "Install the product again, or run sample_data/generate.py in a checkout.")
-    )  # fmt: skip
+    raise refuse(
+        "sample-missing",
+        "The files of a sample are missing",
+        name,
+        "no such folder in the package or beside it",
+        "Install the product again, or run sample_data/generate.py in a checkout.",
+    )
 
 
 def _load_heart_failure(folder: Path) -> Dataset:
@@ -113,10 +119,13 @@ def _load_news(folder: Path) -> Dataset:
 def _read_columns(path: Path, *columns: str) -> list[tuple[str, ...]]:
     """The named columns of one of our own CSV files, row by row."""
     if not path.is_file():
-        raise InvalidData(
-            Problem("sample-missing", "A file of a sample is missing", path.parent.name,
-                    f"no file {path.name}", "Install the product again.")
-        )  # fmt: skip
+        raise refuse(
+            "sample-missing",
+            "A file of a sample is missing",
+            path.parent.name,
+            f"no file {path.name}",
+            "Install the product again.",
+        )
     with path.open(encoding="utf-8", newline="") as file:
         return [tuple(row[column] for column in columns) for row in csv.DictReader(file)]
 

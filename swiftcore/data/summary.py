@@ -63,8 +63,10 @@ class LeakyFeature:
     share: float
 
     def __str__(self) -> str:
-        return (f"'{self.feature}' ({self.mode}) alone gives AUC {self.auc:.2f} for "
-                f"'{self.value}': {self.share:.0%} of its {self.rows:,} rows have it.")  # fmt: skip
+        return (
+            f"'{self.feature}' ({self.mode}) alone gives AUC {self.auc:.2f} for "
+            f"'{self.value}': {self.share:.0%} of its {self.rows:,} rows have it."
+        )
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,14 @@ class DatasetSummary:
 
     def sentences(self) -> list[str]:
         """The summary in words, one sentence per line."""
-        sizes = " x ".join(f"{size:,} {name}" for size, name in zip(
-            self.shape, self.mode_names, strict=True))  # fmt: skip
-        lines = [f"{sizes}; {self.entries:,} cells filled ({self.density:.2%}), "
-                 f"values up to {self.largest_value:g}.",
-                 f"Cells per row: {self.entries_per_row}."]  # fmt: skip
+        sizes = " x ".join(
+            f"{size:,} {name}" for size, name in zip(self.shape, self.mode_names, strict=True)
+        )
+        lines = [
+            f"{sizes}; {self.entries:,} cells filled ({self.density:.2%}), "
+            f"values up to {self.largest_value:g}.",
+            f"Cells per row: {self.entries_per_row}.",
+        ]
         for name, spread in zip(self.mode_names[1:], self.rows_per_feature, strict=True):
             lines.append(f"Rows per entry of {name}: {spread}.")
         if self.outcome_counts:
@@ -122,8 +127,10 @@ class DatasetSummary:
         lines += list(self.notes)
         if self.similar_name_count:
             mode, first, second = self.similar_names[0]
-            lines.append(f"{self.similar_name_count:,} pairs of names look alike and were kept "
-                         f"apart, for example '{first}' and '{second}' in {mode}.")  # fmt: skip
+            lines.append(
+                f"{self.similar_name_count:,} pairs of names look alike and were kept "
+                f"apart, for example '{first}' and '{second}' in {mode}."
+            )
         return lines + [str(one) for one in self.leaky]
 
 
@@ -180,10 +187,15 @@ def leaky_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[L
             leaky = (rows >= LEAKY_ROWS) & ((auc >= LEAKY_AUC) | (auc <= 1 - LEAKY_AUC))
             for index in np.flatnonzero(leaky | ((rows >= LEAKY_ROWS) & pure)):
                 found.append(
-                    LeakyFeature(tensor.modes[axis].name, tensor.modes[axis].labels[index],
-                                   str(value), int(rows[index]), float(auc[index]),
-                                   float(share[index]))
-                )  # fmt: skip
+                    LeakyFeature(
+                        tensor.modes[axis].name,
+                        tensor.modes[axis].labels[index],
+                        str(value),
+                        int(rows[index]),
+                        float(auc[index]),
+                        float(share[index]),
+                    )
+                )
     return sorted(found, key=lambda one: -abs(one.auc - 0.5))
 
 

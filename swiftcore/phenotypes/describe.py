@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.identifiers import component_id, dead_components
 from swiftcore.tensor import Mode
 
@@ -92,15 +92,23 @@ def describe_phenotypes(
         Share of a row's memberships from which on it counts as carrying the phenotype.
     """
     if top < 1:
-        raise InvalidSettings(
-            Problem("top", "At least one feature must be shown", "top", repr(top),
-                    "Give a whole number of 1 or more.")
-        )  # fmt: skip
+        raise refuse(
+            "top",
+            "At least one feature must be shown",
+            "top",
+            repr(top),
+            "Give a whole number of 1 or more.",
+            kind=InvalidSettings,
+        )
     if not 0 <= frequency_weight <= 1:
-        raise InvalidSettings(
-            Problem("frequency-weight", "The relevance weight is out of range",
-                    "frequency_weight", repr(frequency_weight), "Give a number from 0 to 1.")
-        )  # fmt: skip
+        raise refuse(
+            "frequency-weight",
+            "The relevance weight is out of range",
+            "frequency_weight",
+            repr(frequency_weight),
+            "Give a number from 0 to 1.",
+            kind=InvalidSettings,
+        )
     mass = np.prod([factor.sum(axis=0) for factor in factors], axis=0)
     rank, total, dead = len(mass), mass.sum(), dead_components(mass)
     per_row = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
@@ -142,10 +150,15 @@ def _top_items(
     relevance = frequency_weight * np.log(weight[present]) + (1 - frequency_weight) * np.log(lift)
     order = np.lexsort((present, -relevance))[:top]
     return tuple(
-        Item(labels[present[i]], int(present[i]), float(weight[present[i]]), float(lift[i]),
-             float(relevance[i]))
+        Item(
+            labels[present[i]],
+            int(present[i]),
+            float(weight[present[i]]),
+            float(lift[i]),
+            float(relevance[i]),
+        )
         for i in order
-    )  # fmt: skip
+    )
 
 
 def _carriers(share: NDArray[np.float64], carried: float) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from swiftcore.errors import NotEnoughMemory, Problem
+from swiftcore.errors import NotEnoughMemory, refuse
 
 SPARE = 0.9  # share of the free memory that a computation may take
 GIGABYTE = 1e9
@@ -34,8 +34,11 @@ def refuse_square(size: int, where: str) -> None:
     """Raise :class:`NotEnoughMemory` if a full matrix of this size would not fit."""
     needed, free = 8.0 * size * size, available_memory()
     if needed > SPARE * free:
-        raise NotEnoughMemory(
-            Problem("memory-cost", "The cost matrix does not fit into memory", where,
-                    f"{needed / GIGABYTE:.1f} GB needed, {free / GIGABYTE:.1f} GB free",
-                    "Use no cost for this mode (None; --row-cost none), or fewer rows.")
-        )  # fmt: skip
+        raise refuse(
+            "memory-cost",
+            "The cost matrix does not fit into memory",
+            where,
+            f"{needed / GIGABYTE:.1f} GB needed, {free / GIGABYTE:.1f} GB free",
+            "Use no cost for this mode (None; --row-cost none), or fewer rows.",
+            kind=NotEnoughMemory,
+        )

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from swiftcore.cost.checks import check_cost, check_costs
 from swiftcore.cost.recipe import row_cost
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
@@ -206,11 +206,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         if max_iterations is not None:
             check_settings({**self.get_params(), "max_iterations": max_iterations})
         if independent and costs is not None:
-            raise InvalidSettings(
-                Problem("independent-costs", "Rows projected one by one need no cost between them",
-                        "costs", "a cost together with independent=True",
-                        "Leave out one of the two.")
-            )  # fmt: skip
+            raise refuse(
+                "independent-costs",
+                "Rows projected one by one need no cost between them",
+                "costs",
+                "a cost together with independent=True",
+                "Leave out one of the two.",
+                kind=InvalidSettings,
+            )
         if independent:
             most = 10 * self.max_iterations if max_iterations is None else max_iterations
             return self._transform_alone(tensor, most)
@@ -252,11 +255,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[TransportProblem, Workers]:
         checked = check_costs(costs, tensor.shape)
         if self.paper_schedule and dtype is None and any(cost is None for cost in checked):
-            raise InvalidSettings(
-                Problem("paper-still", "The paper's schedule moves mass within every mode",
-                        "costs", "a mode without a cost matrix",
-                        "Give every mode a cost, or use paper_schedule=False.")
-            )  # fmt: skip
+            raise refuse(
+                "paper-still",
+                "The paper's schedule moves mass within every mode",
+                "costs",
+                "a mode without a cost matrix",
+                "Give every mode a cost, or use paper_schedule=False.",
+                kind=InvalidSettings,
+            )
         settings, workers = self._settings(self.value_unit_, dtype), Workers(self.n_jobs)
         estimate = estimate_memory(tensor, checked, self.rank, settings, workers.n_jobs)
         refuse_if_too_large(estimate, tensor.shape)

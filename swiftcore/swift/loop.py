@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.swift.factor_update import (
     Factors,
@@ -153,10 +153,14 @@ def alternate(
 
 def _refuse_not_finite(value: TransportValue) -> None:
     if not np.isfinite(value.objective):
-        raise InvalidSettings(
-            Problem("not-finite", "The objective of the start is not a number", "objective",
-                    str(value.objective), "Use milder settings, or another start or unit.")
-        )  # fmt: skip
+        raise refuse(
+            "not-finite",
+            "The objective of the start is not a number",
+            "objective",
+            str(value.objective),
+            "Use milder settings, or another start or unit.",
+            kind=InvalidSettings,
+        )
 
 
 def _in_doubt(value: TransportValue, best: float) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import NotEnoughMemory, Problem
+from swiftcore.errors import NotEnoughMemory, refuse
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.compiled.blocks import BLOCK
@@ -77,13 +77,16 @@ def refuse_if_too_large(estimate: MemoryEstimate, shape: Sequence[int]) -> None:
     if estimate.total <= SPARE * free:
         return
     largest = max(range(len(shape)), key=lambda mode: shape[mode])
-    raise NotEnoughMemory(
-        Problem("memory", "The fit needs more memory than is free", f"shape {tuple(shape)}",
-                f"{estimate.total / GIGABYTE:.2f} GB needed ({estimate.kernels / GIGABYTE:.2f} GB "
-                f"of it for kernels), {free / GIGABYTE:.2f} GB free",
-                f"Give mode {largest + 1} (size {shape[largest]}) the cost None, so that no mass "
-                "moves within it, use fewer rows, or float32.")
-    )  # fmt: skip
+    raise refuse(
+        "memory",
+        "The fit needs more memory than is free",
+        f"shape {tuple(shape)}",
+        f"{estimate.total / GIGABYTE:.2f} GB needed ({estimate.kernels / GIGABYTE:.2f} GB "
+        f"of it for kernels), {free / GIGABYTE:.2f} GB free",
+        f"Give mode {largest + 1} (size {shape[largest]}) the cost None, so that no mass "
+        "moves within it, use fewer rows, or float32.",
+        kind=NotEnoughMemory,
+    )
 
 
 def _longest_column(tensor: SparseTensor, mode: int) -> int:

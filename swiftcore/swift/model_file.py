@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.cost.checks import check_costs
-from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.swift.estimator import Swift
@@ -26,10 +26,14 @@ MODEL_FORMAT = "swift-model 1"
 def save_model(model: Swift, path: str | Path) -> None:
     """Write a fitted model; a file that is already there stays whole until the new one is."""
     if not hasattr(model, "factors_"):
-        raise InvalidSettings(
-            Problem("not-fitted", "Only a fitted model can be saved", "Swift", "no factors",
-                    "Call fit first.")
-        )  # fmt: skip
+        raise refuse(
+            "not-fitted",
+            "Only a fitted model can be saved",
+            "Swift",
+            "no factors",
+            "Call fit first.",
+            kind=InvalidSettings,
+        )
     about = {
         "format": MODEL_FORMAT,
         "parameters": model.get_params(),
@@ -59,19 +63,33 @@ def load_model(path: str | Path) -> Swift:
         If the file is no model, is damaged, or holds factors that cannot be.
     """
     if not Path(path).is_file():
-        raise InvalidData(
-            Problem("model-missing", "There is no such file", str(path), "nothing",
-                    "Check the path and its spelling.")
-        )  # fmt: skip
+        raise refuse(
+            "model-missing",
+            "There is no such file",
+            str(path),
+            "nothing",
+            "Check the path and its spelling.",
+        )
     try:
         return _read(Path(path))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError,
-            NotImplementedError, zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
-        raise InvalidData(
-            Problem("model-file", "This is not a SWIFT model, or it is damaged", str(path),
-                    f"{type(error).__name__}: {error}",
-                    "Choose a file written by save_model of this version.")
-        ) from error  # fmt: skip
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise refuse(
+            "model-file",
+            "This is not a SWIFT model, or it is damaged",
+            str(path),
+            f"{type(error).__name__}: {error}",
+            "Choose a file written by save_model of this version.",
+        ) from error
 
 
 def _read(path: Path) -> Swift:

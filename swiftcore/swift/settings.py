@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, Problem, refuse
 from swiftcore.swift.factor_update import Factors
 
 
@@ -45,32 +45,47 @@ RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "start": (lambda value: value in ("kl", "random"), "'kl' or 'random'"),
     "n_restarts": (_whole(1), "a whole number of 1 or more"),
     "momentum": (_not_negative, "a number of 0 or more"),
-    "value_unit": (lambda value: (isinstance(value, str) and value == "mean") or _positive(value),
-                   "a finite number above 0, or 'mean'"),
-    "random_state": (lambda value: value is None or _whole(0)(value),
-                     "a whole number of 0 or more, or None"),
-    "n_jobs": (lambda value: value is None or (_whole(-(2**31))(value) and value != 0),
-               "a whole number other than 0, or None for all cores"),
+    "value_unit": (
+        lambda value: (isinstance(value, str) and value == "mean") or _positive(value),
+        "a finite number above 0, or 'mean'",
+    ),
+    "random_state": (
+        lambda value: value is None or _whole(0)(value),
+        "a whole number of 0 or more, or None",
+    ),
+    "n_jobs": (
+        lambda value: value is None or (_whole(-(2**31))(value) and value != 0),
+        "a whole number other than 0, or None for all cores",
+    ),
     "dtype": (lambda value: value in ("float32", "float64"), "'float32' or 'float64'"),
-}  # fmt: skip
+}
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range."""
     problems = [
-        Problem(f"setting-{name}", "A setting is out of range", name,
-                repr(parameters[name]), f"Give {wanted}.")
+        Problem(
+            f"setting-{name}",
+            "A setting is out of range",
+            name,
+            repr(parameters[name]),
+            f"Give {wanted}.",
+        )
         for name, (fits, wanted) in RANGES.items()
         if not fits(parameters[name])
-    ]  # fmt: skip
+    ]
     weight, sharpness = parameters["marginal_weight"], parameters["sharpness"]
     if not problems and not MIN_PRODUCT <= weight * sharpness <= MAX_PRODUCT:
         problems.append(
-            Problem("setting-product", "Sharpness and marginal weight do not go together",
-                    "sharpness x marginal_weight", f"{weight * sharpness:.3g}",
-                    f"Keep their product from {MIN_PRODUCT:g} to {MAX_PRODUCT:g}: "
-                    "beyond, the numbers cannot tell the plans apart.")
-        )  # fmt: skip
+            Problem(
+                "setting-product",
+                "Sharpness and marginal weight do not go together",
+                "sharpness x marginal_weight",
+                f"{weight * sharpness:.3g}",
+                f"Keep their product from {MIN_PRODUCT:g} to {MAX_PRODUCT:g}: "
+                "beyond, the numbers cannot tell the plans apart.",
+            )
+        )
     if problems:
         raise InvalidSettings(problems)
 
@@ -84,20 +99,27 @@ def checked_factors(initial: Sequence[ArrayLike], shape: tuple[int, ...], rank: 
             raise ValueError
         factors = [factor.astype(np.float64) for factor in factors]
     except (TypeError, ValueError):
-        raise InvalidData(
-            Problem("start-type", "The start is not a list of matrices", "initial_factors",
-                    type(initial).__name__, f"Give real matrices of shapes {wanted}.")
-        ) from None  # fmt: skip
+        raise refuse(
+            "start-type",
+            "The start is not a list of matrices",
+            "initial_factors",
+            type(initial).__name__,
+            f"Give real matrices of shapes {wanted}.",
+        ) from None
     if [factor.shape for factor in factors] != wanted:
-        raise InvalidData(
-            Problem("start-shape", "The start does not fit the tensor and the rank",
-                    "initial_factors", str([factor.shape for factor in factors]),
-                    f"Give matrices of shapes {wanted}.")
-        )  # fmt: skip
+        raise refuse(
+            "start-shape",
+            "The start does not fit the tensor and the rank",
+            "initial_factors",
+            str([factor.shape for factor in factors]),
+            f"Give matrices of shapes {wanted}.",
+        )
     if not all(((factor >= 0) & (factor <= MAX_START)).all() for factor in factors):
-        raise InvalidData(
-            Problem("start-values", "The start holds values that cannot be",
-                    "initial_factors", "a negative, huge or non-finite value",
-                    f"Give values from 0 to {MAX_START:g}.")
-        )  # fmt: skip
+        raise refuse(
+            "start-values",
+            "The start holds values that cannot be",
+            "initial_factors",
+            "a negative, huge or non-finite value",
+            f"Give values from 0 to {MAX_START:g}.",
+        )
     return factors

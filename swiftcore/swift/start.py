@@ -126,8 +126,17 @@ def _kl_numerators(
     other_sums = np.zeros_like(stacked)
     column_sums = np.empty((unfolding.n_columns, 4))
     sweep_cells(
-        unfolding.starts, unfolding.rows, unfolding.column_places + first_rows[1:],
-        problem.log_values[0], stacked, np.ascontiguousarray(factors[0]), PLAIN_KL, True,
-        own_sum, other_sums, np.zeros(problem.n_modes - 1, dtype=np.int64), column_sums,
-    )  # fmt: skip
+        unfolding.starts,
+        unfolding.rows,
+        unfolding.column_places + first_rows[1:],
+        problem.log_values[0],
+        stacked,
+        np.ascontiguousarray(factors[0]),
+        PLAIN_KL,
+        True,
+        own_sum,
+        other_sums,
+        np.zeros(problem.n_modes - 1, dtype=np.int64),
+        column_sums,
+    )
     return [own_sum, *np.split(other_sums, first_rows[1:])[1:]], column_sums

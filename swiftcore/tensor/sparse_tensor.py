@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import InvalidData, Problem, where_list
+from swiftcore.errors import InvalidData, Problem, refuse, where_list
 
 MAX_UNNAMED = 10_000_000  # beyond it an index is a slip rather than a size
 MAX_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
@@ -108,17 +108,23 @@ class SparseTensor:
         chosen = _checked_selection(indices, size, mode)
         if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= size:
             found = "no index" if chosen.size == 0 else f"{chosen.min()} to {chosen.max()}"
-            raise InvalidData(
-                Problem("select-range", "The selection does not fit the mode", f"mode {mode + 1}",
-                        found, f"Choose at least one index from 0 to {size - 1}.")
-            )  # fmt: skip
+            raise refuse(
+                "select-range",
+                "The selection does not fit the mode",
+                f"mode {mode + 1}",
+                found,
+                f"Choose at least one index from 0 to {size - 1}.",
+            )
         new_index = np.full(size, -1, dtype=np.int64)
         new_index[chosen] = np.arange(len(chosen))
         if np.count_nonzero(new_index >= 0) != len(chosen):
-            raise InvalidData(
-                Problem("select-twice", "An index is selected twice", f"mode {mode + 1}",
-                        f"{len(chosen)} indices, fewer distinct", "Name each index once.")
-            )  # fmt: skip
+            raise refuse(
+                "select-twice",
+                "An index is selected twice",
+                f"mode {mode + 1}",
+                f"{len(chosen)} indices, fewer distinct",
+                "Name each index once.",
+            )
         kept = new_index[self.coordinates[:, mode]] >= 0
         places = self.coordinates[kept].copy()
         places[:, mode] = new_index[places[:, mode]]
@@ -131,10 +137,13 @@ class SparseTensor:
     def check_mode(self, mode: int) -> None:
         """Raise :class:`InvalidData` unless the tensor has such a mode; modes count from 0."""
         if not 0 <= mode < self.n_modes:
-            raise InvalidData(
-                Problem("mode-outside", "The tensor has no such mode", "mode", str(mode),
-                        f"Choose one from 0 to {self.n_modes - 1}.")
-            )  # fmt: skip
+            raise refuse(
+                "mode-outside",
+                "The tensor has no such mode",
+                "mode",
+                str(mode),
+                f"Choose one from 0 to {self.n_modes - 1}.",
+            )
 
     def to_dense(self) -> NDArray[np.float64]:
         """The full array; for small tensors only."""
@@ -175,22 +184,26 @@ def _checked_selection(indices: ArrayLike, size: int, mode: int) -> NDArray[np.i
     if chosen.dtype == bool and chosen.shape == (size,):
         return np.flatnonzero(chosen)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise InvalidData(
-            Problem("select-type", "A selection is a list of indices or one bool per index",
-                    f"mode {mode + 1}", f"data of type {chosen.dtype} and shape {chosen.shape}",
-                    f"Give whole numbers, or {size} bools.")
-        )  # fmt: skip
+        raise refuse(
+            "select-type",
+            "A selection is a list of indices or one bool per index",
+            f"mode {mode + 1}",
+            f"data of type {chosen.dtype} and shape {chosen.shape}",
+            f"Give whole numbers, or {size} bools.",
+        )
     return chosen.astype(np.int64)
 
 
 def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
     places: NDArray[Any] = np.asarray(coordinates)
     if places.ndim != 2 or not places.shape[1] >= 2:
-        raise InvalidData(
-            Problem("coordinate-shape", "Coordinates must be a table with one row per entry",
-                    "coordinates", f"an array of shape {places.shape}",
-                    "Give one column of indices per mode, at least two modes.")
-        )  # fmt: skip
+        raise refuse(
+            "coordinate-shape",
+            "Coordinates must be a table with one row per entry",
+            "coordinates",
+            f"an array of shape {places.shape}",
+            "Give one column of indices per mode, at least two modes.",
+        )
     if places.dtype.kind not in "iu":
         whole = (
             places.dtype.kind == "f"
@@ -198,33 +211,43 @@ def _checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
             and bool(np.all(np.mod(places, 1) == 0))
         )
         if not whole:
-            raise InvalidData(
-                Problem("coordinate-type", "Coordinates must be whole numbers", "coordinates",
-                        f"data of type {places.dtype}", "Give integer indices counted from 0.")
-            )  # fmt: skip
+            raise refuse(
+                "coordinate-type",
+                "Coordinates must be whole numbers",
+                "coordinates",
+                f"data of type {places.dtype}",
+                "Give integer indices counted from 0.",
+            )
     if places.size and (places.min() < 0 or places.max() > MAX_MODE):
         bad = np.flatnonzero(((places < 0) | (places > MAX_MODE)).any(axis=1))
-        raise InvalidData(
-            Problem("coordinate-range", "An index lies outside what a mode can hold",
-                    f"entries {where_list(bad)}", f"{places.min()} to {places.max()}",
-                    "Count indices from 0 and close large gaps.")
-        )  # fmt: skip
+        raise refuse(
+            "coordinate-range",
+            "An index lies outside what a mode can hold",
+            f"entries {where_list(bad)}",
+            f"{places.min()} to {places.max()}",
+            "Count indices from 0 and close large gaps.",
+        )
     return np.array(places, dtype=np.int64, copy=True)
 
 
 def _checked_values(values: ArrayLike, n_entries: int) -> NDArray[np.float64]:
     raw: NDArray[Any] = np.asarray(values)
     if raw.ndim != 1 or raw.dtype.kind not in "biuf":
-        raise InvalidData(
-            Problem("value-type", "Values must be a list of real numbers", "values",
-                    f"data of type {raw.dtype} and shape {raw.shape}",
-                    "Give one int, float or bool per entry.")
-        )  # fmt: skip
+        raise refuse(
+            "value-type",
+            "Values must be a list of real numbers",
+            "values",
+            f"data of type {raw.dtype} and shape {raw.shape}",
+            "Give one int, float or bool per entry.",
+        )
     if len(raw) != n_entries:
-        raise InvalidData(
-            Problem("value-count", "There must be one value per entry", "values",
-                    f"{len(raw)} values for {n_entries} coordinates", "Make the two equally long.")
-        )  # fmt: skip
+        raise refuse(
+            "value-count",
+            "There must be one value per entry",
+            "values",
+            f"{len(raw)} values for {n_entries} coordinates",
+            "Make the two equally long.",
+        )
     numbers = raw.astype(np.float64)
     problems = []
     for code, bad, found, cure in (
@@ -247,46 +270,67 @@ def _checked_shape(
         shape = [len(mode) for mode in modes]
     if shape is None:
         if not len(places):
-            raise InvalidData(
-                Problem("no-entries", "The tensor is empty and has no shape", "coordinates",
-                        "0 entries", "Give entries, or the shape.")
-            )  # fmt: skip
+            raise refuse(
+                "no-entries",
+                "The tensor is empty and has no shape",
+                "coordinates",
+                "0 entries",
+                "Give entries, or the shape.",
+            )
         shape = [int(top) + 1 for top in places.max(axis=0)]
         if max(shape) > MAX_UNNAMED:
-            raise InvalidData(
-                Problem("index-stray", "An index is far beyond any size seen so far",
-                        f"mode {shape.index(max(shape)) + 1}", f"index {max(shape) - 1}",
-                        "Correct it, or give the shape or the modes if it is meant.")
-            )  # fmt: skip
+            raise refuse(
+                "index-stray",
+                "An index is far beyond any size seen so far",
+                f"mode {shape.index(max(shape)) + 1}",
+                f"index {max(shape) - 1}",
+                "Correct it, or give the shape or the modes if it is meant.",
+            )
     sizes = tuple(int(size) for size in shape)
     problems = []
     if len(sizes) != places.shape[1]:
         problems.append(
-            Problem("mode-count", "The shape does not fit the coordinates", "shape",
-                    f"{len(sizes)} sizes for {places.shape[1]} columns of indices",
-                    "Give one size (and one Mode) per column.")
-        )  # fmt: skip
+            Problem(
+                "mode-count",
+                "The shape does not fit the coordinates",
+                "shape",
+                f"{len(sizes)} sizes for {places.shape[1]} columns of indices",
+                "Give one size (and one Mode) per column.",
+            )
+        )
     elif modes is not None and sizes != tuple(len(mode) for mode in modes):
         problems.append(
-            Problem("label-count", "Every index needs exactly one label", "modes",
-                    f"shape {sizes} but {[len(mode) for mode in modes]} labels",
-                    "Make labels and shape agree.")
-        )  # fmt: skip
+            Problem(
+                "label-count",
+                "Every index needs exactly one label",
+                "modes",
+                f"shape {sizes} but {[len(mode) for mode in modes]} labels",
+                "Make labels and shape agree.",
+            )
+        )
     else:
         for axis, size in enumerate(sizes):
             outside = np.flatnonzero(places[:, axis] >= size)
             if size < 1:
                 problems.append(
-                    Problem("mode-empty", "A mode has no index at all", f"mode {axis + 1}",
-                            f"size {size}", "Give every mode at least one index.")
-                )  # fmt: skip
+                    Problem(
+                        "mode-empty",
+                        "A mode has no index at all",
+                        f"mode {axis + 1}",
+                        f"size {size}",
+                        "Give every mode at least one index.",
+                    )
+                )
             elif len(outside):
                 problems.append(
-                    Problem("index-outside", "An index lies outside the shape",
-                            f"mode {axis + 1}, entries {where_list(outside)}",
-                            f"index {places[outside[0], axis]} in a mode of size {size}",
-                            "Enlarge the shape or correct the index.")
-                )  # fmt: skip
+                    Problem(
+                        "index-outside",
+                        "An index lies outside the shape",
+                        f"mode {axis + 1}, entries {where_list(outside)}",
+                        f"index {places[outside[0], axis]} in a mode of size {size}",
+                        "Enlarge the shape or correct the index.",
+                    )
+                )
     problems += _repeated_labels(modes or ())
     if problems:
         raise InvalidData(problems)
@@ -300,10 +344,14 @@ def _repeated_labels(modes: Sequence[Mode]) -> list[Problem]:
         if len(set(mode.labels)) < len(mode.labels):
             twice = [label for label, count in Counter(mode.labels).items() if count > 1]
             problems.append(
-                Problem("label-twice", "Two indices have the same label",
-                        f"mode {axis + 1} ({mode.name})", where_list(map(repr, twice)),
-                        "Give every index a label of its own.")
-            )  # fmt: skip
+                Problem(
+                    "label-twice",
+                    "Two indices have the same label",
+                    f"mode {axis + 1} ({mode.name})",
+                    where_list(map(repr, twice)),
+                    "Give every index a label of its own.",
+                )
+            )
     return problems
 
 
@@ -322,10 +370,12 @@ def _summed(
         with np.errstate(over="ignore"):  # refused below, in words
             places, numbers = places[first], np.add.reduceat(numbers, first)
     if not np.isfinite(numbers).all():
-        raise InvalidData(
-            Problem("value-sum", "Values at one place add up beyond what a number can hold",
-                    f"entry {tuple(places[~np.isfinite(numbers)][0])}", "an infinite sum",
-                    "Divide all values by a common unit.")
-        )  # fmt: skip
+        raise refuse(
+            "value-sum",
+            "Values at one place add up beyond what a number can hold",
+            f"entry {tuple(places[~np.isfinite(numbers)][0])}",
+            "an infinite sum",
+            "Divide all values by a common unit.",
+        )
     kept = numbers > 0
     return np.ascontiguousarray(places[kept]), numbers[kept]

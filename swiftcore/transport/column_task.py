@@ -123,9 +123,11 @@ def run_task(
     What it is given is left alone: in another process it may be a read-only map of a file.
     """
     state = ModeState(
-        before.log_scaling.copy(), before.scaling.copy(), before.shift.copy(),
+        before.log_scaling.copy(),
+        before.scaling.copy(),
+        before.shift.copy(),
         np.zeros((len(task.places), N_SUMS)),
-    )  # fmt: skip
+    )
     setting, offset, gather = constants.settings, constants.offset, constants.gather
     rank, own = stacked.shape[1], stacked[task.own]
     now = stacked if moved is None else moved
@@ -144,14 +146,37 @@ def run_task(
     elif task.kind is LogKernel:
         numbers = (setting.sharpness, setting.marginal_weight, offset)
         cold = not state.log_scaling.any()
-        solve_logs(*where, task.log_x, state.log_scaling, task.kernel, numbers,
-                   constants.tolerance, NEWTON_TURNS, cold, *models, gather, moved is None,
-                   *results, state.sums)  # fmt: skip
+        solve_logs(
+            *where,
+            task.log_x,
+            state.log_scaling,
+            task.kernel,
+            numbers,
+            constants.tolerance,
+            NEWTON_TURNS,
+            cold,
+            *models,
+            gather,
+            moved is None,
+            *results,
+            state.sums,
+        )
     else:
         ktu = np.zeros(len(task.rows))
-        sweep_columns(*where, state.scaling, state.shift, task.kernel, *models,
-                      setting.relaxation, offset, gather, moved is None, *results,
-                      ktu, column_sums)  # fmt: skip
+        sweep_columns(
+            *where,
+            state.scaling,
+            state.shift,
+            task.kernel,
+            *models,
+            setting.relaxation,
+            offset,
+            gather,
+            moved is None,
+            *results,
+            ktu,
+            column_sums,
+        )
         _finish(task, state, ktu, column_sums, constants)
     return Output(state, own_sum, other_sums)
 
@@ -167,10 +192,18 @@ def _finish(
     state.sums[:, MASS] = column_sums[:, 1]
     state.sums[:, LOG_U] = column_sums[:, 2]
     finish_sweep(
-        task.starts, task.log_x, ktu, np.ascontiguousarray(column_sums[:, 0]),
-        constants.settings.relaxation, constants.offset, constants.deflate,
-        state.log_scaling, state.scaling, state.shift, state.sums[:, TILT:],
-    )  # fmt: skip
+        task.starts,
+        task.log_x,
+        ktu,
+        np.ascontiguousarray(column_sums[:, 0]),
+        constants.settings.relaxation,
+        constants.offset,
+        constants.deflate,
+        state.log_scaling,
+        state.scaling,
+        state.shift,
+        state.sums[:, TILT:],
+    )
 
 
 def identity_powers(relaxation: float, offset: float) -> tuple[float, float, float]:

@@ -50,6 +50,9 @@ def test_each_kind_is_computed_and_kept(
     )
     kept = json.loads((tmp_path / "results" / f"bbc_{kind}.json").read_text())
     assert set(kept["about"]["settings"]["methods"]) == compared
-    means = [float(cell.split(" ± ")[0]) for line in capsys.readouterr().out.splitlines()[2:]
-             for cell in line.split("|")[2:-1]]  # fmt: skip
+    means = [
+        float(cell.split(" ± ")[0])
+        for line in capsys.readouterr().out.splitlines()[2:]
+        for cell in line.split("|")[2:-1]
+    ]
     assert means and min(means) > 0.9  # groups that share no feature are told apart

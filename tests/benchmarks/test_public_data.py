@@ -37,10 +37,12 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fresh_draws_share_no_text_with_the_first_or_each_other(archive: Path) -> None:
     def texts(name: str) -> list[list[str]]:
         return [
-            [" ".join((archive / "bbc" / "bbc" / f"{row}.txt").read_text().split())
-             for row in data.tensor.modes[0].labels]
+            [
+                " ".join((archive / "bbc" / "bbc" / f"{row}.txt").read_text().split())
+                for row in data.tensor.modes[0].labels
+            ]
             for data in public_data.load(name)
-        ]  # fmt: skip
+        ]
 
     drawn = [*texts("bbc"), *texts("bbc_fresh")]
     assert [len(one) for one in drawn] == [30] * 4
@@ -50,15 +52,23 @@ def test_fresh_draws_share_no_text_with_the_first_or_each_other(archive: Path) -
     assert len(texts("bbc_all")[0]) == 200 and len(texts("bbc_unique")[0]) == 180
     for data in public_data.load("bbc_fresh"):
         assert {name: int((data.outcome == name).sum()) for name in CATEGORIES} == {
-            "business": 15, "sport": 15,
-        }  # fmt: skip
+            "business": 15,
+            "sport": 15,
+        }
 
 
 def one_experiment(scores: list[float], seconds: float) -> Experiment:
-    table = pd.DataFrame({
-        "method": ["swift", "swift", "cp_als", "cp_als"], "kind": "factorization", "rank": 5,
-        "repeat": [0, 1, 0, 1], "fold": 0, "score": scores, "second": 0.5,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "method": ["swift", "swift", "cp_als", "cp_als"],
+            "kind": "factorization",
+            "rank": 5,
+            "repeat": [0, 1, 0, 1],
+            "fold": 0,
+            "score": scores,
+            "second": 0.5,
+        }
+    )
     counts = pd.DataFrame(
         {"method": ["swift"], "rank": 5, "truth": "a", "predicted": "b", "count": 3}
     )
@@ -67,9 +77,9 @@ def one_experiment(scores: list[float], seconds: float) -> Experiment:
 
 
 def test_data_sets_are_joined_as_further_repeats() -> None:
-    whole = joined([
-        one_experiment([0.8, 0.6, 0.5, 0.5], 1.0), one_experiment([0.6, 0.6, 0.7, 0.3], 2.0)
-    ])  # fmt: skip
+    whole = joined(
+        [one_experiment([0.8, 0.6, 0.5, 0.5], 1.0), one_experiment([0.6, 0.6, 0.7, 0.3], 2.0)]
+    )
     scores = whole.tables["scores"]
     swift = scores[scores["method"] == "swift"]
     assert swift["repeat"].tolist() == [0, 1, 2, 3]

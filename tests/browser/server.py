@@ -45,8 +45,16 @@ class Server:
 
     def start(self) -> Server:
         """Start, and wait until it answers."""
-        command = [sys.executable, "-m", "dashboard.launch", "--no-browser",
-                   "--port", str(self.port), "--data-dir", str(self.root)]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "dashboard.launch",
+            "--no-browser",
+            "--port",
+            str(self.port),
+            "--data-dir",
+            str(self.root),
+        ]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log

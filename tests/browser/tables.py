@@ -30,10 +30,14 @@ def write_events(
         for row in range(rows):
             group = row % 2
             for _ in range(8):
-                writer.writerow([
-                    f"p{row:04}", diagnoses[draw.randrange(half) + half * group],
-                    medications[draw.randrange(half) + half * group], group,
-                ])  # fmt: skip
+                writer.writerow(
+                    [
+                        f"p{row:04}",
+                        diagnoses[draw.randrange(half) + half * group],
+                        medications[draw.randrange(half) + half * group],
+                        group,
+                    ]
+                )
     return path
 
 

@@ -12,9 +12,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Download, Locator, Page, Playwright, expect
 
 PATIENCE = 120_000  # milliseconds; the machine may be busy
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update",
-         "--disable-sync"]  # fmt: skip
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PAGES = ("Phenotypes", "Review", "Patients", "Prediction", "Robustness", "Data", "Runs")
 # Drawn to the last line, connected, not computing, no part of an earlier drawing left, charts
 # there, nothing moving, no change for a while: only then is there something to judge.
@@ -63,9 +70,10 @@ class Visitor:
     def __init__(self, browser: Browser, url: str, width: int = 1400, height: int = 1000) -> None:
         self.url = url
         self.context = browser.new_context(
-            viewport={"width": width, "height": height}, reduced_motion="reduce",
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
             accept_downloads=True,
-        )  # fmt: skip
+        )
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.set_default_navigation_timeout(PATIENCE)
@@ -234,9 +242,10 @@ class Visitor:
         found = Axe().run(self.page).response["violations"]
         return [
             f"{one['id']}: {_target(node)}\n{node['html'][:300]}"
-            for one in found for node in one["nodes"]
+            for one in found
+            for node in one["nodes"]
             if not (one["id"] == NOT_OURS[0] and self._is_in(NOT_OURS[1], node["target"]))
-        ]  # fmt: skip
+        ]
 
     def _is_in(self, test_id: str, target: Sequence[str]) -> bool:
         inside = "([target, id]) => !!document.querySelector(target)?.closest(id)"

@@ -190,9 +190,15 @@ def test_a_callback_follows_and_stops(case: Case) -> None:
 
 
 BAD_SETTINGS: list[dict[str, Any]] = [
-    {"rank": 0}, {"rank": 2.5}, {"rank": True}, {"max_iterations": -1},
-    {"tolerance": float("nan")}, {"tolerance": -1.0}, {"random_state": -1}, {"random_state": "a"},
-]  # fmt: skip
+    {"rank": 0},
+    {"rank": 2.5},
+    {"rank": True},
+    {"max_iterations": -1},
+    {"tolerance": float("nan")},
+    {"tolerance": -1.0},
+    {"random_state": -1},
+    {"random_state": "a"},
+]
 
 
 @EVERY

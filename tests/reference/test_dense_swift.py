@@ -89,9 +89,15 @@ def test_plans_agree_with_pot(marginal_weight: float, sharpness: float) -> None:
         xhat[3] = 0.0
         plan = solve_column(xhat, x, cost, sharpness, marginal_weight)
         theirs = ot.unbalanced.sinkhorn_knopp_unbalanced(
-            xhat, x, cost + 1.0 / sharpness, 1.0 / sharpness, marginal_weight,
-            reg_type="entropy", numItermax=20_000, stopThr=1e-15,
-        )  # fmt: skip
+            xhat,
+            x,
+            cost + 1.0 / sharpness,
+            1.0 / sharpness,
+            marginal_weight,
+            reg_type="entropy",
+            numItermax=20_000,
+            stopThr=1e-15,
+        )
         assert np.abs(plan - theirs).max() <= 1e-9
         assert plan.sum() > 0.01
 

@@ -26,9 +26,12 @@ def planted_patients(n_rows: int = 90, seed: int = 0, informative: bool = True) 
         Mode("medication", tuple(f"rx {k}" for k in range(6))),
     )
     return Dataset(
-        "planted", SparseTensor.from_coordinates(places, np.ones(len(places)), modes=modes),
-        rng.random(n_rows) < likely, "illness", "made for tests",
-    )  # fmt: skip
+        "planted",
+        SparseTensor.from_coordinates(places, np.ones(len(places)), modes=modes),
+        rng.random(n_rows) < likely,
+        "illness",
+        "made for tests",
+    )
 
 
 WORDS = {
@@ -55,6 +58,11 @@ def small_corpus(n_documents: int = 60, seed: int = 0) -> Dataset:
     names = [f"d{number}" for number in range(n_documents)]
     corpus = read_corpus(names, texts, "english", Findings())
     return Dataset(
-        "corpus", cooccurrence_tensor(corpus, corpus.words), np.array(categories), "category",
-        "made for tests", word_counts=corpus.word_counts(), words=corpus.words,
-    )  # fmt: skip
+        "corpus",
+        cooccurrence_tensor(corpus, corpus.words),
+        np.array(categories),
+        "category",
+        "made for tests",
+        word_counts=corpus.word_counts(),
+        words=corpus.words,
+    )

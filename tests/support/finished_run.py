@@ -21,7 +21,7 @@ HOSTILE = (
     "![pixel](https://evil.example/p.png)",
     "[click](javascript:alert(5))",
     "<svg onload=alert(6)>",
-    "=HYPERLINK(\"https://evil.example\",\"x\")",
+    '=HYPERLINK("https://evil.example","x")',
     "+1+cmd|' /C calc'!A0",
     "@SUM(1+1)",
     "-2+3",
@@ -34,7 +34,7 @@ HOSTILE = (
     "long " + "x" * 10_000,
     "line one\nline two\r\nline three",
     "<!-- comment --><a href=https://evil.example>",
-)  # fmt: skip
+)
 RUN_ID, RANK, ROWS = "ab" * 16, 4, 100
 
 
@@ -59,37 +59,92 @@ def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, SparseTensor
     places = np.argwhere(counts)
     tensor = SparseTensor.from_coordinates(places, counts[tuple(places.T)], modes=modes)
     fit = FittedRun(
-        factors, modes, dict(FIT_DEFAULTS), made_up.history(), "Converged.", True, (), 12.5,
+        factors,
+        modes,
+        dict(FIT_DEFAULTS),
+        made_up.history(),
+        "Converged.",
+        True,
+        (),
+        12.5,
         made_up.links(),
-    )  # fmt: skip
-    card = DatasetCard("0" * 32, HOSTILE[0], tensor.shape, tuple(mode.name for mode in modes),
-                       tensor.n_entries, "outcome <b>", ("no", "yes"), False, HOSTILE[4],
-                       0.0)  # fmt: skip
+    )
+    card = DatasetCard(
+        "0" * 32,
+        HOSTILE[0],
+        tensor.shape,
+        tuple(mode.name for mode in modes),
+        tensor.n_entries,
+        "outcome <b>",
+        ("no", "yes"),
+        False,
+        HOSTILE[4],
+        0.0,
+    )
     return fit, tensor, card
 
 
 def reviews_of(fit: FittedRun) -> list[Review]:
     """Two reviewers of P01 with hostile words, and one of a phenotype that has changed since."""
     return [
-        Review(RUN_ID, "P01", fit.phenotype_digest(0), "Dr. <i>A</i>", HOSTILE[1], "yes", "", "", 4,
-               HOSTILE[7], 1.0, 1),
-        Review(RUN_ID, "P01", fit.phenotype_digest(0), "Dr. B", "", "no", "duplicate", "P02", 5,
-               HOSTILE[4], 2.0, 2),
+        Review(
+            RUN_ID,
+            "P01",
+            fit.phenotype_digest(0),
+            "Dr. <i>A</i>",
+            HOSTILE[1],
+            "yes",
+            "",
+            "",
+            4,
+            HOSTILE[7],
+            1.0,
+            1,
+        ),
+        Review(
+            RUN_ID,
+            "P01",
+            fit.phenotype_digest(0),
+            "Dr. B",
+            "",
+            "no",
+            "duplicate",
+            "P02",
+            5,
+            HOSTILE[4],
+            2.0,
+            2,
+        ),
         Review(RUN_ID, "P02", "0" * 32, "Dr. C", "of another content", "no"),
-    ]  # fmt: skip
+    ]
 
 
 def run_card() -> RunCard:
-    return RunCard(RUN_ID, "fit", "0" * 32, Request("fit", "0" * 32), RunState.DONE, 1.7e9, 1.7e9,
-                   12.0, "R = 4", None, "Done.", False)  # fmt: skip
+    return RunCard(
+        RUN_ID,
+        "fit",
+        "0" * 32,
+        Request("fit", "0" * 32),
+        RunState.DONE,
+        1.7e9,
+        1.7e9,
+        12.0,
+        "R = 4",
+        None,
+        "Done.",
+        False,
+    )
 
 
 def hostile_report(limit: int = 11, classes: tuple[str, ...] = ("no", "yes")) -> Report:
     """Everything a report can hold."""
     fit, tensor, card = finished()
     experiments = {
-        "stability": made_up.stability(), "evaluation": made_up.evaluation(classes),
-        "noise": made_up.noise(), "ablation": made_up.ablation(),
-    }  # fmt: skip
-    return gather_report(run_card(), card, fit, tensor, reviews=reviews_of(fit),
-                         experiments=experiments, limit=limit)  # fmt: skip
+        "stability": made_up.stability(),
+        "evaluation": made_up.evaluation(classes),
+        "noise": made_up.noise(),
+        "ablation": made_up.ablation(),
+    }
+    return gather_report(
+        run_card(), card, fit, tensor, reviews=reviews_of(fit), experiments=experiments, limit=limit
+    )

@@ -10,30 +10,55 @@ import pandas as pd
 from swiftcore.evaluation.experiments.result import Experiment
 
 ABOUT = {
-    "metric": "pr_auc", "metric_title": "PR-AUC", "chance": 0.3, "classes": ["no", "yes"],
-    "settings": {"ranks": [5, 10], "folds": 3}, "versions": {"swift": "0.1.0"}, "seconds": 12.0,
+    "metric": "pr_auc",
+    "metric_title": "PR-AUC",
+    "chance": 0.3,
+    "classes": ["no", "yes"],
+    "settings": {"ranks": [5, 10], "folds": 3},
+    "versions": {"swift": "0.1.0"},
+    "seconds": 12.0,
     "data": {"name": "made up", "digest": "0" * 64, "shape": [9, 4, 4]},
     "notes": ["Two patients without an outcome were left out."],
-}  # fmt: skip
+}
 LEVELS = (0.0, 0.1, 0.3)
 
 
 def evaluation(classes: tuple[str, ...] = ("no", "yes")) -> Experiment:
     """SWIFT at 0.70, CP-ALS clearly worse, a forest clearly better, CP-APR about the same."""
-    means = {("swift", 5): 0.66, ("swift", 10): 0.70, ("cp_als", 5): 0.55, ("cp_als", 10): 0.60,
-             ("cp_apr", 10): 0.695, ("forest_indicators", 0): 0.74}  # fmt: skip
+    means = {
+        ("swift", 5): 0.66,
+        ("swift", 10): 0.70,
+        ("cp_als", 5): 0.55,
+        ("cp_als", 10): 0.60,
+        ("cp_apr", 10): 0.695,
+        ("forest_indicators", 0): 0.74,
+    }
     scores, curves, confusion = [], [], []
     for (method, rank), mean in means.items():
         kind = "classifier" if rank == 0 else "factorization"
         for fold in range(3):
-            scores.append((method, kind, rank, 0, fold, mean + 0.01 * (fold - 1), mean + 0.02,
-                           mean + 0.1, 1.5, json.dumps({"sharpness": 10.0})))  # fmt: skip
+            scores.append(
+                (
+                    method,
+                    kind,
+                    rank,
+                    0,
+                    fold,
+                    mean + 0.01 * (fold - 1),
+                    mean + 0.02,
+                    mean + 0.1,
+                    1.5,
+                    json.dumps({"sharpness": 10.0}),
+                )
+            )
         for fold in (-1, 0, 1, 2):
-            curves += [(method, rank, fold, recall, 1 - (1 - mean) * recall)
-                       for recall in (0.0, 0.5, 1.0)]  # fmt: skip
+            curves += [
+                (method, rank, fold, recall, 1 - (1 - mean) * recall) for recall in (0.0, 0.5, 1.0)
+            ]
         for truth in classes:
-            confusion += [(method, rank, truth, guess, 8 if truth == guess else 1)
-                          for guess in classes]  # fmt: skip
+            confusion += [
+                (method, rank, truth, guess, 8 if truth == guess else 1) for guess in classes
+            ]
     columns = [
         "method",
         "kind",
@@ -48,14 +73,21 @@ def evaluation(classes: tuple[str, ...] = ("no", "yes")) -> Experiment:
     ]
     table = pd.DataFrame(scores, columns=columns)
     groups = table.groupby(["method", "kind", "rank"], as_index=False)
-    summary = groups.agg(mean=("score", "mean"), sd=("score", "std"),
-                         second_mean=("second", "mean"), n=("score", "size"))  # fmt: skip
+    summary = groups.agg(
+        mean=("score", "mean"),
+        sd=("score", "std"),
+        second_mean=("second", "mean"),
+        n=("score", "size"),
+    )
     comparison = pd.DataFrame(
-        [("cp_als", 5, 0.11, 0.08, 0.14, True), ("cp_als", 10, 0.10, 0.07, 0.13, True),
-         ("cp_apr", 10, 0.005, -0.02, 0.03, False),
-         ("forest_indicators", 0, -0.04, -0.06, -0.02, True)],
+        [
+            ("cp_als", 5, 0.11, 0.08, 0.14, True),
+            ("cp_als", 10, 0.10, 0.07, 0.13, True),
+            ("cp_apr", 10, 0.005, -0.02, 0.03, False),
+            ("forest_indicators", 0, -0.04, -0.06, -0.02, True),
+        ],
         columns=["method", "rank", "difference", "low", "high", "clear"],
-    )  # fmt: skip
+    )
     tables = {"scores": table, "summary": summary, "comparison": comparison}
     about = ABOUT | {"classes": list(classes)}
     if len(classes) == 2:
@@ -86,41 +118,67 @@ def noise() -> Experiment:
         for level, cosine in zip(LEVELS, cosines, strict=True)
         for draw in range(2)
     ]
-    return Experiment("noise", ABOUT, {
-        "scores": pd.DataFrame(scores, columns=["method", "kind", "rank", "level", "draw", "fold",
-                                                "score"]),
-        "survival": pd.DataFrame(
-            survival, columns=["phenotype", "level", "draw", "cosine"]).assign(rank=10),
-    })  # fmt: skip
+    return Experiment(
+        "noise",
+        ABOUT,
+        {
+            "scores": pd.DataFrame(
+                scores, columns=["method", "kind", "rank", "level", "draw", "fold", "score"]
+            ),
+            "survival": pd.DataFrame(
+                survival, columns=["phenotype", "level", "draw", "cosine"]
+            ).assign(rank=10),
+        },
+    )
 
 
 def ablation() -> Experiment:
     """Cosine 0.02 above the others; rank 20 best, rank 10 within one deviation of it."""
-    means = {("cosine", 10): 0.70, ("cosine", 20): 0.71, ("cosine", 40): 0.60,
-             ("one-minus-identity", 10): 0.68, ("random", 10): 0.65}  # fmt: skip
+    means = {
+        ("cosine", 10): 0.70,
+        ("cosine", 20): 0.71,
+        ("cosine", 40): 0.60,
+        ("one-minus-identity", 10): 0.68,
+        ("random", 10): 0.65,
+    }
     scores = [
         (recipe, rank, fold, mean + 0.02 * (fold - 1), mean + 0.01)
         for (recipe, rank), mean in means.items()
         for fold in range(3)
     ]
-    return Experiment("ablation", ABOUT, {
-        "scores": pd.DataFrame(
-            scores, columns=["recipe", "rank", "fold", "score", "validation"]
-        ).assign(method="swift"),
-    })  # fmt: skip
+    return Experiment(
+        "ablation",
+        ABOUT,
+        {
+            "scores": pd.DataFrame(
+                scores, columns=["recipe", "rank", "fold", "score", "validation"]
+            ).assign(method="swift"),
+        },
+    )
 
 
 def stability() -> Experiment:
     """P01 comes back always, P02 in half of the seeds."""
-    matches = [(phenotype, against, run, cosine)
-               for phenotype, cosine in (("P01", 0.97), ("P02", 0.7))
-               for against in ("seed", "fold") for run in range(4)]  # fmt: skip
+    matches = [
+        (phenotype, against, run, cosine)
+        for phenotype, cosine in (("P01", 0.97), ("P02", 0.7))
+        for against in ("seed", "fold")
+        for run in range(4)
+    ]
     summary = [("P01", 1.0, 1.0, 0.97), ("P02", 0.5, 0.75, 0.7)]
-    return Experiment("stability", ABOUT | {"found_from": 0.8}, {
-        name: pd.DataFrame(lines, columns=["phenotype", *columns]).assign(method="swift", rank=10)
-        for name, lines, columns in (("matches", matches, ["against", "run", "cosine"]),
-                                     ("summary", summary, ["seeds", "folds", "cosine"]))
-    })  # fmt: skip
+    return Experiment(
+        "stability",
+        ABOUT | {"found_from": 0.8},
+        {
+            name: pd.DataFrame(lines, columns=["phenotype", *columns]).assign(
+                method="swift", rank=10
+            )
+            for name, lines, columns in (
+                ("matches", matches, ["against", "run", "cosine"]),
+                ("summary", summary, ["seeds", "folds", "cosine"]),
+            )
+        },
+    )
 
 
 def links(classes: tuple[str, ...] = ("",)) -> Experiment:
@@ -130,14 +188,20 @@ def links(classes: tuple[str, ...] = ("",)) -> Experiment:
         for name in classes
         for phenotype, weight, same in (("P01", 0.8, 1.0), ("P02", -0.4, 0.8), ("P03", 0.0, 1.0))
     ]
-    return Experiment("links", ABOUT | {"score": 0.71}, {
-        "links": pd.DataFrame(rows, columns=["phenotype", "class", "weight", "low", "high",
-                                             "same_sign", "chosen"]),
-    })  # fmt: skip
+    return Experiment(
+        "links",
+        ABOUT | {"score": 0.71},
+        {
+            "links": pd.DataFrame(
+                rows, columns=["phenotype", "class", "weight", "low", "high", "same_sign", "chosen"]
+            ),
+        },
+    )
 
 
 def history(iterations: int = 20) -> pd.DataFrame:
     """An objective that falls."""
     steps = np.arange(iterations + 1)
-    return pd.DataFrame({"iteration": steps, "objective": 100 + 50 * np.exp(-steps / 4),
-                         "seconds": 0.1 * steps})  # fmt: skip
+    return pd.DataFrame(
+        {"iteration": steps, "objective": 100 + 50 * np.exp(-steps / 4), "seconds": 0.1 * steps}
+    )

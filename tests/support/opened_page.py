@@ -23,9 +23,7 @@ def _screen(name: str) -> None:
     guarded(import_module(f"dashboard.views.{name}").show)
 
 
-def open_page(
-    name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str
-) -> AppTest:  # fmt: skip
+def open_page(name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
     """The screen, drawn once; ``link`` is what the URL names."""
     monkeypatch.setenv("SWIFT_HOME", str(store.root))
     page = AppTest.from_function(_screen, args=(name,), default_timeout=30)
@@ -42,8 +40,17 @@ def drawn(page: AppTest) -> AppTest:
 
 def words(page: AppTest) -> str:
     """Everything a person can read on the page outside of tables and charts."""
-    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error",
-             "success")  # fmt: skip
+    kinds = (
+        "title",
+        "header",
+        "subheader",
+        "markdown",
+        "caption",
+        "info",
+        "warning",
+        "error",
+        "success",
+    )
     said = "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
     return said.replace("\\", "").replace("\u2060", "")
 

@@ -22,10 +22,14 @@ def tiny_dataset(rows: int = 30, seed: int = 0, *, outcome: bool = True) -> Data
     rng = np.random.default_rng(seed)
     group = np.arange(rows) % 3
     places = [
-        (row, int(rng.integers(0, 3)) + 3 * int(group[row]) - (group[row] == 2),
-         int(rng.integers(0, 2)) + 2 * int(group[row]))
-        for row in range(rows) for _ in range(8)
-    ]  # fmt: skip
+        (
+            row,
+            int(rng.integers(0, 3)) + 3 * int(group[row]) - (group[row] == 2),
+            int(rng.integers(0, 2)) + 2 * int(group[row]),
+        )
+        for row in range(rows)
+        for _ in range(8)
+    ]
     modes = (
         Mode("patient", tuple(f"row {row}" for row in range(rows))),
         Mode("diagnosis", tuple(f"diagnosis {index}" for index in range(8))),

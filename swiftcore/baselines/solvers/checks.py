@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory, Problem
+from swiftcore.errors import InvalidSettings, NotEnoughMemory, Problem, refuse
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 
 MIN_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1, "sweeps": 1}
@@ -37,9 +37,14 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
             fits, wanted = _amount(value), "a finite number of 0 or more"
         if not fits:
             problems.append(
-                Problem(f"setting-{name}", "A setting is out of range", name,
-                        repr(value), f"Give {wanted}.")
-            )  # fmt: skip
+                Problem(
+                    f"setting-{name}",
+                    "A setting is out of range",
+                    name,
+                    repr(value),
+                    f"Give {wanted}.",
+                )
+            )
     if problems:
         raise InvalidSettings(problems)
 
@@ -53,12 +58,15 @@ def class_signs(labels: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     known = ~pd.isna(names) if names.ndim == 1 else np.zeros(0, dtype=bool)
     classes = sorted(set(names[known]), key=str) if len(known) == n_rows else []
     if len(classes) < 2:
-        raise InvalidData(
-            Problem("labels", "A supervised factorization needs one label per row, of two or "
-                    "more classes", "labels",
-                    "none" if labels is None else f"{names.size} labels for {n_rows} rows, "
-                    f"{len(classes)} classes", "Give a label, or None, for each row.")
-        )  # fmt: skip
+        raise refuse(
+            "labels",
+            "A supervised factorization needs one label per row, of two or more classes",
+            "labels",
+            "none"
+            if labels is None
+            else f"{names.size} labels for {n_rows} rows, {len(classes)} classes",
+            "Give a label, or None, for each row.",
+        )
     if len(classes) == 2:
         classes = classes[1:]
     signs = np.array([[1.0 if name == one else -1.0 for one in classes] for name in names])
@@ -70,20 +78,26 @@ def refuse_if_too_large(needed: float, shape: Sequence[int]) -> None:
     """Raise :class:`NotEnoughMemory` when a loss over all cells would not fit."""
     free = available_memory()
     if needed > SPARE * free:
-        raise NotEnoughMemory(
-            Problem("memory", "The fit needs more memory than is free", f"shape {tuple(shape)}",
-                    f"{needed / GIGABYTE:.2f} GB needed, {free / GIGABYTE:.2f} GB free",
-                    "This loss looks at every cell: use fewer features, or a sparse method.")
-        )  # fmt: skip
+        raise refuse(
+            "memory",
+            "The fit needs more memory than is free",
+            f"shape {tuple(shape)}",
+            f"{needed / GIGABYTE:.2f} GB needed, {free / GIGABYTE:.2f} GB free",
+            "This loss looks at every cell: use fewer features, or a sparse method.",
+            kind=NotEnoughMemory,
+        )
 
 
 def check_loss(loss: float) -> None:
     """Raise :class:`InvalidData` when the numbers have run out of range."""
     if not math.isfinite(loss):
-        raise InvalidData(
-            Problem("value-range", "The loss is not a finite number", "values", repr(loss),
-                    "Divide all values by a common unit.")
-        )  # fmt: skip
+        raise refuse(
+            "value-range",
+            "The loss is not a finite number",
+            "values",
+            repr(loss),
+            "Divide all values by a common unit.",
+        )
 
 
 def _whole(value: Any, least: int) -> bool:

@@ -113,13 +113,24 @@ def _stacked(
 _TINY = 1e-290  # one over less may be infinite
 # Sums over components may be taken in any order, so that they become vector loops.
 _COMPILED: dict[str, Any] = {
-    "nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"},
-}  # fmt: skip
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract"},
+}
 
 
 @njit(**_COMPILED)  # type: ignore[untyped-decorator]
-def _gather(places: Any, values: Any, tops: Any, stacked: Any, mode: int, power: int,
-            offset: float, out: Any) -> None:  # fmt: skip
+def _gather(
+    places: Any,
+    values: Any,
+    tops: Any,
+    stacked: Any,
+    mode: int,
+    power: int,
+    offset: float,
+    out: Any,
+) -> None:
     rank, n_modes = stacked.shape[1], places.shape[1]
     first, last = 1 if mode == 0 else 0, n_modes - 2 if mode == n_modes - 1 else n_modes - 1
     product = np.empty(rank)

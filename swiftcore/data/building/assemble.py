@@ -15,10 +15,10 @@ from swiftcore.data.building.events import Cells, Records
 from swiftcore.data.building.join import by_visit, join_events
 from swiftcore.data.building.outcome import Outcome, matches, take_cell_outcome, take_outcome
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget, Source
 from swiftcore.data.reading.text import read_text_table
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 
@@ -53,9 +53,14 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
         moved = [by_visit(table) for table in records.events]
         records = replace(records, events=tuple(table for table, _ in moved))
         owners = {visit: who for _, some in moved for visit, who in some.items()}
-    cells = join_events(records.events, options.join, options.window_days, findings,
-                        within_visit=records.times_within_visit,
-                        duplicates=options.duplicates)  # fmt: skip
+    cells = join_events(
+        records.events,
+        options.join,
+        options.window_days,
+        findings,
+        within_visit=records.times_within_visit,
+        duplicates=options.duplicates,
+    )
     classes = None
     if outcome is not None:
         classes = dict(outcome.of)
@@ -67,9 +72,13 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
 
 
 def from_cells(
-    cells: Cells, classes: dict[str, int | str] | None, outcome_name: str,
-    options: BuildOptions, findings: Findings, owners: dict[str, str] | None = None,
-) -> Built:  # fmt: skip
+    cells: Cells,
+    classes: dict[str, int | str] | None,
+    outcome_name: str,
+    options: BuildOptions,
+    findings: Findings,
+    owners: dict[str, str] | None = None,
+) -> Built:
     """The tensor of the cells whose rows have an outcome (all rows when there is none)."""
     if classes is not None:
         known = [label in classes for label in cells.row.labels]
@@ -78,16 +87,24 @@ def from_cells(
         findings.leave_out("rows without an outcome", lost, cells.row.name)
         cells = cells.take(cells.row.marked(known))
     if not len(cells):
-        raise refuse("nothing-left", "No event is left to build a tensor from", "all tables",
-                     "0 events",
-                     "Check the columns, the outcome and what was left out.")  # fmt: skip
+        raise refuse(
+            "nothing-left",
+            "No event is left to build a tensor from",
+            "all tables",
+            "0 events",
+            "Check the columns, the outcome and what was left out.",
+        )
     tensor = build_tensor(cells, options, findings)
     rows = tensor.modes[0].labels
     outcome = None if classes is None else _outcome_array([classes[row] for row in rows])
     if outcome is not None and len(np.unique(outcome)) < 2:
-        raise refuse("outcome-one-class", "All rows have the same outcome", outcome_name,
-                     f"only '{outcome[0]}'",
-                     "Choose another outcome, or allow events after it.")  # fmt: skip
+        raise refuse(
+            "outcome-one-class",
+            "All rows have the same outcome",
+            outcome_name,
+            f"only '{outcome[0]}'",
+            "Choose another outcome, or allow events after it.",
+        )
     groups = tuple(owners[row] for row in rows) if owners else ()
     return Built(tensor, outcome, outcome_name if outcome is not None else "", groups)
 
@@ -116,9 +133,13 @@ def _user_map(path: Path, options: BuildOptions) -> CodeMap:
     named = [lower[one] for one in ("code", "group", "name") if one in lower]
     chosen = named if named[:2] and {"code", "group"} <= set(lower) else list(table.columns[:3])
     if len(chosen) < 2:
-        raise refuse("map-columns", "The map needs two columns", path.name,
-                     f"{len(table.columns)} column",
-                     "Give the columns code and group.")  # fmt: skip
+        raise refuse(
+            "map-columns",
+            "The map needs two columns",
+            path.name,
+            f"{len(table.columns)} column",
+            "Give the columns code and group.",
+        )
     columns = [table.texts(column) for column in chosen]
     return map_from_rows([list(row) for row in zip(*columns, strict=True)], path.name)
 

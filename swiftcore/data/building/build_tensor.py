@@ -9,8 +9,8 @@ from swiftcore.data.building.events import Cells
 from swiftcore.data.building.similar_names import spelling_key
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded
-from swiftcore.data.reading.findings import Findings, refuse
-from swiftcore.errors import where_list
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse, where_list
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
 MAX_KEY = 2**62
@@ -41,16 +41,25 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     kept = _chosen_features(places, columns, options, findings)
     places, counts = places[kept], counts[kept]
     if not len(counts):
-        raise refuse("nothing-left", "No cell is left to build a tensor from", "all modes",
-                     "0 cells", "Lower the minimum support or check the columns.")  # fmt: skip
+        raise refuse(
+            "nothing-left",
+            "No cell is left to build a tensor from",
+            "all modes",
+            "0 cells",
+            "Lower the minimum support or check the columns.",
+        )
     lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
     findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
     places, modes = _closed_up(places, columns)
     values = cell_values(counts, options.values)
     if not np.isfinite(values).all():
-        raise refuse("value-sum", "Values at one cell add up beyond what a number can hold",
-                     "all modes", "an infinite sum",
-                     "Divide all values by a common unit.")  # fmt: skip
+        raise refuse(
+            "value-sum",
+            "Values at one cell add up beyond what a number can hold",
+            "all modes",
+            "an infinite sum",
+            "Divide all values by a common unit.",
+        )
     places.setflags(write=False)
     values.setflags(write=False)
     return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
@@ -76,9 +85,13 @@ def _combined(
     """One entry per cell; repeated rows are summed, or the largest kept, or refused."""
     shape = [len(column.labels) for column in columns]
     if np.prod([float(size) for size in shape]) > MAX_KEY:
-        raise refuse("tensor-large", "The tensor has more cells than can be numbered", "all modes",
-                     " x ".join(f"{size:,}" for size in shape),
-                     "Keep fewer features per mode (top, minimum support).")  # fmt: skip
+        raise refuse(
+            "tensor-large",
+            "The tensor has more cells than can be numbered",
+            "all modes",
+            " x ".join(f"{size:,}" for size in shape),
+            "Keep fewer features per mode (top, minimum support).",
+        )
     keys = columns[0].codes.copy()
     for column, size in zip(columns[1:], shape[1:], strict=True):
         keys = keys * size + column.codes
@@ -90,13 +103,19 @@ def _combined(
     repeated = len(keys) - len(first)
     if repeated and duplicates == "refuse":
         again = np.setdiff1d(np.arange(len(keys)), first)
-        raise refuse("rows-repeat", "Rows name the same cell more than once",
-                     f"rows {where_list(np.sort(order[again]) + 1)}", f"{repeated:,} repeated rows",
-                     "Remove them, or choose to sum them or keep the largest.")  # fmt: skip
+        raise refuse(
+            "rows-repeat",
+            "Rows name the same cell more than once",
+            f"rows {where_list(np.sort(order[again]) + 1)}",
+            f"{repeated:,} repeated rows",
+            "Remove them, or choose to sum them or keep the largest.",
+        )
     if repeated:
         how = "their counts were added" if duplicates == "sum" else "the largest count was kept"
-        findings.note(f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
-                      f"fills too; {how}.")  # fmt: skip
+        findings.note(
+            f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
+            f"fills too; {how}."
+        )
     if len(keys):
         reduce = np.add if duplicates == "sum" else np.maximum
         counts = reduce.reduceat(counts, first)
@@ -127,8 +146,11 @@ def _chosen_features(
             order = np.argsort(-support, kind="stable")
             few = np.ones(len(support), dtype=bool)
             few[order[: options.top]] = False
-            findings.leave_out(f"features beyond the {options.top} most frequent",
-                               int((few & (support > 0)).sum()), columns[axis].name)  # fmt: skip
+            findings.leave_out(
+                f"features beyond the {options.top} most frequent",
+                int((few & (support > 0)).sum()),
+                columns[axis].name,
+            )
             kept &= ~few[places[:, axis]]
     rare = [np.zeros(len(column.labels), dtype=bool) for column in columns]
     while options.min_support > 1:  # what goes in one mode may cost support in another
@@ -141,8 +163,11 @@ def _chosen_features(
         if int(kept.sum()) == before:
             break
     for axis in range(1, len(columns)):
-        findings.leave_out(f"features in fewer than {options.min_support} rows",
-                           int(rare[axis].sum()), columns[axis].name)  # fmt: skip
+        findings.leave_out(
+            f"features in fewer than {options.min_support} rows",
+            int(rare[axis].sum()),
+            columns[axis].name,
+        )
     return kept
 
 

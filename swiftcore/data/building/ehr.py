@@ -15,9 +15,10 @@ from swiftcore.data.building.events import Events, Records
 from swiftcore.data.building.feature_labels import by_usual_name, labelled
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers, pair
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Source
 from swiftcore.data.reading.text import TextTable, read_text_table
+from swiftcore.errors import refuse
 
 TABLE_ENDING = re.compile(r"(\.(csv|tsv|txt|parquet))?(\.gz)?$", re.IGNORECASE)
 _SYSTEMS = {"9": "icd9", "10": "icd10", "icd9": "icd9", "icd10": "icd10"}
@@ -116,9 +117,13 @@ class ExportReader:
     def needed(self, table: TextTable, wanted: str) -> Coded:
         column = self.column(table, wanted)
         if column is None:
-            self.findings.problem("column-missing", "A column is missing", table.name,
-                                  f"no column {wanted}, but {', '.join(table.columns[:8])}",
-                                  f"Export {table.name} with that column.")  # fmt: skip
+            self.findings.problem(
+                "column-missing",
+                "A column is missing",
+                table.name,
+                f"no column {wanted}, but {', '.join(table.columns[:8])}",
+                f"Export {table.name} with that column.",
+            )
             return Coded(wanted, np.zeros(table.n_rows, dtype=np.int64), ("",))
         return column
 
@@ -126,9 +131,13 @@ class ExportReader:
         name = next((one for one in spec.tables if one in self.files), None)
         if name is None:
             wanted = " or ".join(one.upper() for one in spec.tables)
-            self.findings.problem("table-missing", "A table of the export is missing",
-                                  self.source.path.name, f"no {wanted}",
-                                  f"Add {wanted} to the folder.")  # fmt: skip
+            self.findings.problem(
+                "table-missing",
+                "A table of the export is missing",
+                self.source.path.name,
+                f"no {wanted}",
+                f"Add {wanted} to the folder.",
+            )
             return None
         table = self.table(name)
         subject, code = self.needed(table, spec.subject), self.needed(table, spec.code)
@@ -170,8 +179,10 @@ class ExportReader:
             pairs = [(c, t) for c, t in zip(code.labels, texts, strict=True)]
             return labelled(code, pairs, system)
         if spec.names:
-            self.findings.note(f"There is no table {spec.names.table.upper()}, so each {spec.mode} "
-                               "shows its code instead of a name.")  # fmt: skip
+            self.findings.note(
+                f"There is no table {spec.names.table.upper()}, so each {spec.mode} "
+                "shows its code instead of a name."
+            )
         return labelled(code, [(one, "") for one in code.labels], system)
 
     def _looked_up(self, code: Coded, names: Names, system: tuple[str, ...]) -> list[str]:
@@ -180,32 +191,45 @@ class ExportReader:
         key_texts = [keys.labels[k] for k in keys.codes]
         if names.system and (version := self.column(table, names.system)) is not None and system:
             marks = [_SYSTEMS.get(version.labels[v].strip().lower(), "") for v in version.codes]
-            known = dict(zip(zip(key_texts, marks, strict=True),
-                             (texts.labels[t] for t in texts.codes), strict=True))  # fmt: skip
+            known = dict(
+                zip(
+                    zip(key_texts, marks, strict=True),
+                    (texts.labels[t] for t in texts.codes),
+                    strict=True,
+                )
+            )
             found = [known.get(both, "") for both in zip(code.labels, system, strict=True)]
         else:
             plain = dict(zip(key_texts, (texts.labels[t] for t in texts.codes), strict=True))
             found = [plain.get(one, "") for one in code.labels]
-        orphans = sum(not name and bool(one.strip())
-                      for name, one in zip(found, code.labels, strict=True))  # fmt: skip
+        orphans = sum(
+            not name and bool(one.strip()) for name, one in zip(found, code.labels, strict=True)
+        )
         if orphans:
-            self.findings.note(f"{orphans:,} codes of {code.name} are not in "
-                               f"{names.table.upper()}; they show as codes.")  # fmt: skip
+            self.findings.note(
+                f"{orphans:,} codes of {code.name} are not in "
+                f"{names.table.upper()}; they show as codes."
+            )
         return found
 
     def _owned(self, stay: Coded) -> Coded:
         """Patients in place of stays."""
         table_name, key, owner = self.layout.owner or ("", "", "")
         if table_name not in self.files:
-            self.findings.problem("table-missing", "A table of the export is missing",
-                                  self.source.path.name, f"no {table_name.upper()}",
-                                  f"Add {table_name.upper()}: it says whose stay"
-                                  " it is.")  # fmt: skip
+            self.findings.problem(
+                "table-missing",
+                "A table of the export is missing",
+                self.source.path.name,
+                f"no {table_name.upper()}",
+                f"Add {table_name.upper()}: it says whose stay it is.",
+            )
             return stay
         table = self.table(table_name)
         stays, owners = self.needed(table, key), self.needed(table, owner)
-        known = {stays.labels[s]: owners.labels[o]
-                 for s, o in zip(stays.codes, owners.codes, strict=True)}  # fmt: skip
+        known = {
+            stays.labels[s]: owners.labels[o]
+            for s, o in zip(stays.codes, owners.codes, strict=True)
+        }
         return stay.relabel([known.get(label, "") for label in stay.labels], owner)
 
     def _times(
@@ -249,8 +273,10 @@ class ExportReader:
     def _traits(self) -> dict[str, dict[str, str]]:
         """Columns of the patients' table, first row per patient."""
         if self.layout.patients not in self.files:
-            self.findings.note(f"There is no table {self.layout.patients.upper()}; an outcome "
-                               "cannot be taken from its columns.")  # fmt: skip
+            self.findings.note(
+                f"There is no table {self.layout.patients.upper()}; an outcome "
+                "cannot be taken from its columns."
+            )
             return {}
         table = self.table(self.layout.patients)
         ids = self.needed(table, self.layout.patient_id)
@@ -258,8 +284,10 @@ class ExportReader:
         traits = {}
         for name in table.columns:
             column = table.coded(name)
-            traits[name] = {ids.labels[i]: column.labels[c] for i, c in zip(
-                ids.codes[order], column.codes[order], strict=True)}  # fmt: skip
+            traits[name] = {
+                ids.labels[i]: column.labels[c]
+                for i, c in zip(ids.codes[order], column.codes[order], strict=True)
+            }
         return traits
 
     def _died(self, spec: Deaths) -> dict[str, float] | None:
@@ -270,10 +298,12 @@ class ExportReader:
         gone = np.ones(table.n_rows, dtype=bool)
         if spec.column:
             column = self.needed(table, spec.column)
-            gone = column.marked([
-                label.strip().lower() in spec.values if spec.values else bool(label.strip())
-                for label in column.labels
-            ])  # fmt: skip
+            gone = column.marked(
+                [
+                    label.strip().lower() in spec.values if spec.values else bool(label.strip())
+                    for label in column.labels
+                ]
+            )
         day = self._days_of(table, spec.day) if spec.day else np.full(table.n_rows, np.nan)
         return {ids.labels[i]: float(d) for i, d in zip(ids.codes[gone], day[gone], strict=True)}
 
@@ -285,8 +315,10 @@ class ExportReader:
         for one in events:
             strange = one.subject.marked([label not in ids for label in one.subject.labels])
             if strange.any():
-                self.findings.note(f"{int(strange.sum()):,} events in {one.name} belong to "
-                                   f"patients not in {self.layout.patients.upper()}.")  # fmt: skip
+                self.findings.note(
+                    f"{int(strange.sum()):,} events in {one.name} belong to "
+                    f"patients not in {self.layout.patients.upper()}."
+                )
 
 
 def read_export(
@@ -294,9 +326,13 @@ def read_export(
 ) -> Records:
     """Read all tables of an export that its layout names."""
     if not any(name in table_names(source) for one in layout.events for name in one.tables):
-        raise refuse("table-missing", "The folder holds none of the layout's tables",
-                     source.path.name, f"no table of {layout.title}",
-                     "Choose the folder with the tables.")  # fmt: skip
+        raise refuse(
+            "table-missing",
+            "The folder holds none of the layout's tables",
+            source.path.name,
+            f"no table of {layout.title}",
+            "Choose the folder with the tables.",
+        )
     return ExportReader(source, layout, options, findings).records()
 
 

@@ -99,85 +99,161 @@ _CONCEPT = Names("concept", "concept_id", "concept_name")
 _NO_CONCEPT = ("0",)
 
 OMOP = Layout(
-    "omop", "an OMOP CDM export", (("person", "person_id"),),
+    "omop",
+    "an OMOP CDM export",
+    (("person", "person_id"),),
     (
-        EventTable("condition", ("condition_era", "condition_occurrence"), "person_id",
-                   "condition_concept_id", visit="visit_occurrence_id", names=_CONCEPT,
-                   time="condition_era_start_date|condition_start_date",
-                   drop=("condition_concept_id", _NO_CONCEPT, "events without a concept (0)")),
-        EventTable("drug", ("drug_era", "drug_exposure"), "person_id", "drug_concept_id",
-                   visit="visit_occurrence_id", names=_CONCEPT,
-                   time="drug_era_start_date|drug_exposure_start_date",
-                   drop=("drug_concept_id", _NO_CONCEPT, "events without a concept (0)")),
+        EventTable(
+            "condition",
+            ("condition_era", "condition_occurrence"),
+            "person_id",
+            "condition_concept_id",
+            visit="visit_occurrence_id",
+            names=_CONCEPT,
+            time="condition_era_start_date|condition_start_date",
+            drop=("condition_concept_id", _NO_CONCEPT, "events without a concept (0)"),
+        ),
+        EventTable(
+            "drug",
+            ("drug_era", "drug_exposure"),
+            "person_id",
+            "drug_concept_id",
+            visit="visit_occurrence_id",
+            names=_CONCEPT,
+            time="drug_era_start_date|drug_exposure_start_date",
+            drop=("drug_concept_id", _NO_CONCEPT, "events without a concept (0)"),
+        ),
     ),
-    "person", "person_id", Deaths("death", "person_id", "death_date"),
-)  # fmt: skip
+    "person",
+    "person_id",
+    Deaths("death", "person_id", "death_date"),
+)
 
 MIMIC3 = Layout(
-    "mimic3", "a MIMIC-III export", (("diagnoses_icd", "icd9_code"), ("prescriptions", "drug")),
+    "mimic3",
+    "a MIMIC-III export",
+    (("diagnoses_icd", "icd9_code"), ("prescriptions", "drug")),
     (
-        EventTable("diagnosis", ("diagnoses_icd",), "subject_id", "icd9_code", visit="hadm_id",
-                   system="=icd9", names=Names("d_icd_diagnoses", "icd9_code", "long_title")),
-        EventTable("medication", ("prescriptions",), "subject_id", "drug", visit="hadm_id",
-                   time="startdate"),
+        EventTable(
+            "diagnosis",
+            ("diagnoses_icd",),
+            "subject_id",
+            "icd9_code",
+            visit="hadm_id",
+            system="=icd9",
+            names=Names("d_icd_diagnoses", "icd9_code", "long_title"),
+        ),
+        EventTable(
+            "medication",
+            ("prescriptions",),
+            "subject_id",
+            "drug",
+            visit="hadm_id",
+            time="startdate",
+        ),
     ),
-    "patients", "subject_id",
-    Deaths("admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",),
-           "death in hospital"),
+    "patients",
+    "subject_id",
+    Deaths(
+        "admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",), "death in hospital"
+    ),
     visit_times=("admissions", "hadm_id", "admittime"),
-)  # fmt: skip
+)
 
 MIMIC4 = Layout(
-    "mimic4", "a MIMIC-IV export", (("diagnoses_icd", "icd_version"), ("prescriptions", "drug")),
+    "mimic4",
+    "a MIMIC-IV export",
+    (("diagnoses_icd", "icd_version"), ("prescriptions", "drug")),
     (
-        EventTable("diagnosis", ("diagnoses_icd",), "subject_id", "icd_code", visit="hadm_id",
-                   system="icd_version",
-                   names=Names("d_icd_diagnoses", "icd_code", "long_title", "icd_version")),
-        EventTable("medication", ("prescriptions",), "subject_id", "drug", visit="hadm_id",
-                   time="starttime"),
+        EventTable(
+            "diagnosis",
+            ("diagnoses_icd",),
+            "subject_id",
+            "icd_code",
+            visit="hadm_id",
+            system="icd_version",
+            names=Names("d_icd_diagnoses", "icd_code", "long_title", "icd_version"),
+        ),
+        EventTable(
+            "medication",
+            ("prescriptions",),
+            "subject_id",
+            "drug",
+            visit="hadm_id",
+            time="starttime",
+        ),
     ),
-    "patients", "subject_id",
-    Deaths("admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",),
-           "death in hospital"),
+    "patients",
+    "subject_id",
+    Deaths(
+        "admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",), "death in hospital"
+    ),
     visit_times=("admissions", "hadm_id", "admittime"),
-)  # fmt: skip
+)
 
 SYNTHEA = Layout(
-    "synthea", "a Synthea CSV export", (("conditions", "encounter"), ("medications", "encounter")),
+    "synthea",
+    "a Synthea CSV export",
+    (("conditions", "encounter"), ("medications", "encounter")),
     (
-        EventTable("condition", ("conditions",), "patient", "code", "description", "encounter",
-                   "start"),
-        EventTable("medication", ("medications",), "patient", "code", "description", "encounter",
-                   "start"),
+        EventTable(
+            "condition", ("conditions",), "patient", "code", "description", "encounter", "start"
+        ),
+        EventTable(
+            "medication", ("medications",), "patient", "code", "description", "encounter", "start"
+        ),
     ),
-    "patients", "id", Deaths("patients", "id", "deathdate", "deathdate"),
-)  # fmt: skip
+    "patients",
+    "id",
+    Deaths("patients", "id", "deathdate", "deathdate"),
+)
 
 EICU = Layout(
-    "eicu", "an eICU export", (("diagnosis", "icd9code"), ("patient", "uniquepid")),
+    "eicu",
+    "an eICU export",
+    (("diagnosis", "icd9code"), ("patient", "uniquepid")),
     (
-        EventTable("diagnosis", ("diagnosis",), "patientunitstayid", "icd9code",
-                   "diagnosisstring", "patientunitstayid", "diagnosisoffset"),
-        EventTable("medication", ("medication",), "patientunitstayid", "drughiclseqno",
-                   "drugname", "patientunitstayid", "drugstartoffset", usual_name=True,
-                   drop=("drugordercancelled", ("yes",), "cancelled orders")),
+        EventTable(
+            "diagnosis",
+            ("diagnosis",),
+            "patientunitstayid",
+            "icd9code",
+            "diagnosisstring",
+            "patientunitstayid",
+            "diagnosisoffset",
+        ),
+        EventTable(
+            "medication",
+            ("medication",),
+            "patientunitstayid",
+            "drughiclseqno",
+            "drugname",
+            "patientunitstayid",
+            "drugstartoffset",
+            usual_name=True,
+            drop=("drugordercancelled", ("yes",), "cancelled orders"),
+        ),
     ),
-    "patient", "uniquepid",
-    Deaths("patient", "uniquepid", "", "hospitaldischargestatus", ("expired",),
-           "death in hospital"),
-    owner=("patient", "patientunitstayid", "uniquepid"), times_within_visit=True,
-)  # fmt: skip
+    "patient",
+    "uniquepid",
+    Deaths(
+        "patient", "uniquepid", "", "hospitaldischargestatus", ("expired",), "death in hospital"
+    ),
+    owner=("patient", "patientunitstayid", "uniquepid"),
+    times_within_visit=True,
+)
 
 EICU_TIDY = Layout(
-    "eicu-tidy", "tidy eICU tables (CCS groups, generic names)",
+    "eicu-tidy",
+    "tidy eICU tables (CCS groups, generic names)",
     (("tidy_diagnoses_ccs", "ccs"), ("tidy_medications_class", "generic")),
     (
-        EventTable("diagnosis", ("tidy_diagnoses_ccs",), "patient", "ccs", "ccs_name",
-                   amount="n"),
+        EventTable("diagnosis", ("tidy_diagnoses_ccs",), "patient", "ccs", "ccs_name", amount="n"),
         EventTable("medication", ("tidy_medications_class",), "patient", "generic", amount="n"),
     ),
-    "tidy_patients", "patient", Deaths("tidy_patients", "patient", "", "died", ("1",),
-                                       "death in hospital"),
-)  # fmt: skip
+    "tidy_patients",
+    "patient",
+    Deaths("tidy_patients", "patient", "", "died", ("1",), "death in hospital"),
+)
 
 LAYOUTS: tuple[Layout, ...] = (EICU_TIDY, EICU, MIMIC4, MIMIC3, OMOP, SYNTHEA)

@@ -17,16 +17,55 @@ from swiftcore.errors import where_list
 
 ROLES = ("row", "features", "value", "outcome", "date", "visit", "text", "label")
 # what columns are usually called, compared letter by letter without case, spaces and marks
-ID_NAMES = ("row", "rowid", "patient", "patientid", "person", "personid", "subject", "subjectid",
-"id",
-        "mrn", "caseid", "uniquepid", "document", "docid", "userid", "user", "pid", "member",
-        "memberid", "patientnumber", "participant", "participantid")  # fmt: skip
+ID_NAMES = (
+    "row",
+    "rowid",
+    "patient",
+    "patientid",
+    "person",
+    "personid",
+    "subject",
+    "subjectid",
+    "id",
+    "mrn",
+    "caseid",
+    "uniquepid",
+    "document",
+    "docid",
+    "userid",
+    "user",
+    "pid",
+    "member",
+    "memberid",
+    "patientnumber",
+    "participant",
+    "participantid",
+)
 _VALUE = ("value", "count", "n", "amount", "weight", "freq", "frequency", "counts", "times")
 _OUTCOME = ("outcome", "label", "class", "target", "died", "death", "y", "category", "event")
-_DATE = ("date", "time", "datetime", "timestamp", "start", "startdate", "starttime", "eventdate",
-         "day")  # fmt: skip
-_VISIT = ("visit", "visitid", "encounter", "encounterid", "hadmid", "stay", "stayid", "admission",
-          "admissionid", "visitoccurrenceid")  # fmt: skip
+_DATE = (
+    "date",
+    "time",
+    "datetime",
+    "timestamp",
+    "start",
+    "startdate",
+    "starttime",
+    "eventdate",
+    "day",
+)
+_VISIT = (
+    "visit",
+    "visitid",
+    "encounter",
+    "encounterid",
+    "hadmid",
+    "stay",
+    "stayid",
+    "admission",
+    "admissionid",
+    "visitoccurrenceid",
+)
 _TEXT = ("text", "content", "body", "article", "document", "note", "abstract", "description")
 _FEATURE = re.compile(
     r"code|diag|dx|icd|ccs|condition|disease|drug|med|rx|generic|atc|ingredient|feature|item|word|"
@@ -46,8 +85,14 @@ class ColumnRoles:
     visit: str = ""
 
     def described(self) -> dict[str, str]:
-        named = {"row": self.row, "features": ", ".join(self.features), "value": self.value,
-                 "outcome": self.outcome, "date": self.date, "visit": self.visit}  # fmt: skip
+        named = {
+            "row": self.row,
+            "features": ", ".join(self.features),
+            "value": self.value,
+            "outcome": self.outcome,
+            "date": self.date,
+            "visit": self.visit,
+        }
         return {role: column for role, column in named.items() if column}
 
 
@@ -102,17 +147,26 @@ def _set_columns(
     chosen: dict[str, list[str]] = {}
     for role, text in settings.items():
         if role not in ROLES:
-            findings.problem("role-unknown", "There is no such role for a column", table.name,
-                             f"'{role}'", f"Use one of {', '.join(ROLES)}.")  # fmt: skip
+            findings.problem(
+                "role-unknown",
+                "There is no such role for a column",
+                table.name,
+                f"'{role}'",
+                f"Use one of {', '.join(ROLES)}.",
+            )
             continue
         for wanted in (part.strip() for part in text.split(",")):
             column = find_column(table.columns, wanted) if wanted else ""
             if column:
                 chosen.setdefault(role, []).append(column)
             elif wanted:
-                findings.problem("column-missing", "A column is missing", table.name,
-                                 f"no column '{wanted}' for {role}",
-                                 f"Choose from {where_list(table.columns, 12)}.")  # fmt: skip
+                findings.problem(
+                    "column-missing",
+                    "A column is missing",
+                    table.name,
+                    f"no column '{wanted}' for {role}",
+                    f"Choose from {where_list(table.columns, 12)}.",
+                )
     return chosen
 
 
@@ -120,10 +174,14 @@ def _without_names(columns: list[str]) -> list[str]:
     """Leave out "ccs_name" where "ccs" is there: it names the same thing."""
     stems = {plain_name(column) for column in columns}
     return [
-        column for column in columns
-        if not any(plain_name(column) == stem + ending
-                   for stem in stems for ending in ("name", "description", "title"))
-    ] or columns  # fmt: skip
+        column
+        for column in columns
+        if not any(
+            plain_name(column) == stem + ending
+            for stem in stems
+            for ending in ("name", "description", "title")
+        )
+    ] or columns
 
 
 def read_cells(
@@ -146,9 +204,13 @@ def read_cells(
     roles = guess_roles(table, settings, findings)
     findings.mapping.update(roles.described())
     if not findings.problems and not (roles.features and roles.row):
-        findings.problem("features-missing", "No column can serve as a feature", table.name,
-                         f"columns {where_list(table.columns, 12)}",
-                         "Say which columns are the row and the features.")  # fmt: skip
+        findings.problem(
+            "features-missing",
+            "No column can serve as a feature",
+            table.name,
+            f"columns {where_list(table.columns, 12)}",
+            "Say which columns are the row and the features.",
+        )
     findings.stop_if_problems()
     row = table.coded(roles.row)
     features = [table.coded(column) for column in roles.features]
@@ -159,8 +221,11 @@ def read_cells(
         findings.leave_out(f"rows without an entry in {feature.name}", int(empty.sum()), table.name)
         bad |= empty
     odd = np.any([column.unusable() for column in (row, *features)], axis=0) & ~bad
-    findings.leave_out("rows whose name holds a line break or is too long (a stray quote?)",
-                       int(odd.sum()), table.name)  # fmt: skip
+    findings.leave_out(
+        "rows whose name holds a line break or is too long (a stray quote?)",
+        int(odd.sum()),
+        table.name,
+    )
     bad |= odd
     amount = np.ones(table.n_rows)
     if roles.value:
@@ -181,9 +246,7 @@ def read_cells(
     return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
 
 
-def _row_outcome(
-    row: Coded, table: TextTable, column: str, findings: Findings
-) -> dict[str, str]:  # fmt: skip
+def _row_outcome(row: Coded, table: TextTable, column: str, findings: Findings) -> dict[str, str]:
     values = table.coded(column)
     pairs = np.unique(np.stack([row.codes, values.codes], axis=1), axis=0)
     filled = np.array([bool(values.labels[value].strip()) for value in pairs[:, 1]], dtype=bool)
@@ -191,10 +254,13 @@ def _row_outcome(
     twice = pairs[1:, 0][pairs[1:, 0] == pairs[:-1, 0]]
     if len(twice):
         rows = np.flatnonzero(np.isin(row.codes, twice)) + 1
-        findings.problem("outcome-conflict", "One row id has two outcomes",
-                         f"{table.name}, rows {where_list(rows)}",
-                         f"{len(np.unique(twice)):,} ids with more than one value in {column}",
-                         "Give every row id one outcome, or set another column.")  # fmt: skip
+        findings.problem(
+            "outcome-conflict",
+            "One row id has two outcomes",
+            f"{table.name}, rows {where_list(rows)}",
+            f"{len(np.unique(twice)):,} ids with more than one value in {column}",
+            "Give every row id one outcome, or set another column.",
+        )
     return {row.labels[who]: values.labels[value] for who, value in pairs}
 
 
@@ -225,7 +291,10 @@ def document_columns(
     if not text:
         return None
     wanted = options.columns.get("label", "")
-    label = find_column(table.columns, wanted) if wanted else next(
-        (column for column in table.columns if plain_name(column) in _OUTCOME), "")  # fmt: skip
+    label = (
+        find_column(table.columns, wanted)
+        if wanted
+        else next((column for column in table.columns if plain_name(column) in _OUTCOME), "")
+    )
     findings.mapping.update({"text": text, **({"label": label} if label else {})})
     return text, label

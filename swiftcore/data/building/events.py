@@ -64,8 +64,9 @@ class Events:
         odd = (self.subject.unusable() | self.feature.unusable()) & ~nobody & ~nothing
         findings.leave_out("rows without a patient or row id", int(nobody.sum()), where)
         findings.leave_out(f"rows without an entry in {self.name}", int(nothing.sum()), where)
-        findings.leave_out("rows whose name holds a line break (a stray quote?)",
-                           int(odd.sum()), where)  # fmt: skip
+        findings.leave_out(
+            "rows whose name holds a line break (a stray quote?)", int(odd.sum()), where
+        )
         bad = nobody | nothing | odd
         if self.amount is not None:
             empty = np.isnan(self.amount) & ~bad

@@ -15,12 +15,16 @@ def labelled(
     """Name when it is unique, name and code when two codes share a name, else the code."""
     versions = system or ("",) * len(pairs)
     labels = [name or code for code, name in pairs]
-    for ending in ([f" [{code}]" if code and name else "" for code, name in pairs],
-                   [f" ({version})" if version else "" for version in versions],
-                   [f" #{place + 1}" for place in range(len(pairs))]):  # fmt: skip
+    for ending in (
+        [f" [{code}]" if code and name else "" for code, name in pairs],
+        [f" ({version})" if version else "" for version in versions],
+        [f" #{place + 1}" for place in range(len(pairs))],
+    ):
         shared = Counter(labels)
-        labels = [label + (end if shared[label] > 1 and label.strip() else "")
-                  for label, end in zip(labels, ending, strict=True)]  # fmt: skip
+        labels = [
+            label + (end if shared[label] > 1 and label.strip() else "")
+            for label, end in zip(labels, ending, strict=True)
+        ]
     codes = tuple(code or name for code, name in pairs)
     return Coded(feature.name, feature.codes, tuple(labels)), codes, system
 

@@ -11,16 +11,22 @@ from numpy.typing import NDArray
 
 from swiftcore.data.building.events import Cells, Events
 from swiftcore.data.reading.coded import Coded, pair
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse
 
 MAX_PAIRS = 100_000_000
 MINUTES = 1440.0
 
 
 def join_events(
-    tables: Sequence[Events], how: str, window_days: float, findings: Findings,
-    *, within_visit: bool = False, duplicates: str = "refuse",
-) -> Cells:  # fmt: skip
+    tables: Sequence[Events],
+    how: str,
+    window_days: float,
+    findings: Findings,
+    *,
+    within_visit: bool = False,
+    duplicates: str = "refuse",
+) -> Cells:
     """Every combination of events, one from each table, that belong together.
 
     An amount is the product of those joined: with plain rows it counts the pairs
@@ -57,8 +63,12 @@ def join_events(
     if how == "window":
         times = [_time(table) for table in tables]
         dated = [~np.isnan(time) for time in times]
-        _count([day | ~now for day, now in zip(dated, keep, strict=True)], tables,
-               "events without a date", findings)  # fmt: skip
+        _count(
+            [day | ~now for day, now in zip(dated, keep, strict=True)],
+            tables,
+            "events without a date",
+            findings,
+        )
         keep = [now & day for now, day in zip(keep, dated, strict=True)]
         joined = _window_join(groups, times, keep, window_days)
     else:
@@ -68,9 +78,13 @@ def join_events(
         joined = _group_join(groups, keep)
     if not len(joined[0]):
         names = " and ".join(table.name for table in tables)
-        raise refuse("join-empty", "No events belong together", names,
-                     f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them",
-                     "Check that both tables use the same ids, or join per patient.")  # fmt: skip
+        raise refuse(
+            "join-empty",
+            "No events belong together",
+            names,
+            f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them",
+            "Check that both tables use the same ids, or join per patient.",
+        )
     amount = np.ones(len(joined[0]))
     for table, rows in zip(tables, joined, strict=True):
         if table.amount is not None:
@@ -89,8 +103,16 @@ def by_visit(table: Events) -> tuple[Events, dict[str, str]]:
     both, pairs = pair(table.subject, _visit(table), "visit")
     labels = [visit and f"{who} / {visit}" for who, visit in pairs]
     owners = {label: who for label, (who, _) in zip(labels, pairs, strict=True)}
-    moved = Events(table.name, both.relabel(labels), table.feature, table.codes, table.system,
-                   table.visit, table.time, table.amount)  # fmt: skip
+    moved = Events(
+        table.name,
+        both.relabel(labels),
+        table.feature,
+        table.codes,
+        table.system,
+        table.visit,
+        table.time,
+        table.amount,
+    )
     return moved, owners
 
 
@@ -106,15 +128,25 @@ def _together(columns: Sequence[Coded]) -> tuple[list[NDArray[np.int64]], tuple[
 
 def _visit(table: Events) -> Coded:
     if table.visit is None:
-        raise refuse("visit-missing", "The table has no visits", table.name, "no visit column",
-                     "Name the visit column, or join per patient.")  # fmt: skip
+        raise refuse(
+            "visit-missing",
+            "The table has no visits",
+            table.name,
+            "no visit column",
+            "Name the visit column, or join per patient.",
+        )
     return table.visit
 
 
 def _time(table: Events) -> NDArray[np.float64]:
     if table.time is None:
-        raise refuse("date-missing", "The table has no dates", table.name, "no date column",
-                     "Name the date column, or join per patient.")  # fmt: skip
+        raise refuse(
+            "date-missing",
+            "The table has no dates",
+            table.name,
+            "no date column",
+            "Name the date column, or join per patient.",
+        )
     return table.time
 
 
@@ -131,14 +163,16 @@ def _count_unpartnered(
     present = np.unique(row.codes)
     for codes, table in zip(subjects, tables, strict=True):
         alone = len(np.setdiff1d(codes, present))
-        findings.leave_out(f"{row.name}s without a partner in the other tables", alone,
-                           table.name)  # fmt: skip
+        findings.leave_out(f"{row.name}s without a partner in the other tables", alone, table.name)
 
 
 def _condensed(
-    tables: Sequence[Events], groups: list[NDArray[np.int64]], keep: list[NDArray[np.bool_]],
-    duplicates: str, findings: Findings,
-) -> tuple[list[Events], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:  # fmt: skip
+    tables: Sequence[Events],
+    groups: list[NDArray[np.int64]],
+    keep: list[NDArray[np.bool_]],
+    duplicates: str,
+    findings: Findings,
+) -> tuple[list[Events], list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
     """One event per group and feature, with the sum or the largest of the counts."""
     reduce = np.add if duplicates == "sum" else np.maximum
     new_tables, new_groups = [], []
@@ -153,8 +187,10 @@ def _condensed(
         total = reduce.reduceat(amount, first) if len(keys) else amount
         if len(rows) > len(first):
             how = "their counts were added" if duplicates == "sum" else "the largest was kept"
-            findings.note(f"{len(rows) - len(first):,} of {len(rows):,} events in {table.name} "
-                          f"repeat another; {how}.")  # fmt: skip
+            findings.note(
+                f"{len(rows) - len(first):,} of {len(rows):,} events in {table.name} "
+                f"repeat another; {how}."
+            )
         new_tables.append(replace(table.take(rows[first]), amount=total))
         new_groups.append(group[rows[first]])
     return new_tables, new_groups, [np.ones(len(group), dtype=bool) for group in new_groups]
@@ -176,20 +212,26 @@ def _group_join(
 
 
 def _window_join(
-    groups: list[NDArray[np.int64]], times: list[NDArray[np.float64]],
-    keep: list[NDArray[np.bool_]], window_days: float,
-) -> list[NDArray[np.int64]]:  # fmt: skip
+    groups: list[NDArray[np.int64]],
+    times: list[NDArray[np.float64]],
+    keep: list[NDArray[np.bool_]],
+    window_days: float,
+) -> list[NDArray[np.int64]]:
     """Row numbers of all combinations in a group whose dates lie within the window."""
-    minutes = [np.where(kept, np.nan_to_num(time) * MINUTES, 0.0).round().astype(np.int64)
-               for time, kept in zip(times, keep, strict=True)]  # fmt: skip
+    minutes = [
+        np.where(kept, np.nan_to_num(time) * MINUTES, 0.0).round().astype(np.int64)
+        for time, kept in zip(times, keep, strict=True)
+    ]
     window = round(window_days * MINUTES)
     low = min(int(part.min(initial=0)) for part in minutes)
     span = max(int(part.max(initial=0)) for part in minutes) - low + 2 * window + 1
     # a group's times occupy a stretch of their own, so one sorted key serves group and time
     _, dense = np.unique(np.concatenate(groups), return_inverse=True)
     parts = np.split(dense, np.cumsum([len(group) for group in groups])[:-1])
-    keys = [part.astype(np.int64) * span + now - low + window
-            for part, now in zip(parts, minutes, strict=True)]  # fmt: skip
+    keys = [
+        part.astype(np.int64) * span + now - low + window
+        for part, now in zip(parts, minutes, strict=True)
+    ]
     joined = [np.flatnonzero(keep[0])]
     for axis in range(1, len(keys)):
         right = np.flatnonzero(keep[axis])
@@ -202,15 +244,22 @@ def _window_join(
 
 
 def _expanded(
-    joined: list[NDArray[np.int64]], right: NDArray[np.int64],
-    start: NDArray[Any], stop: NDArray[Any],
-) -> list[NDArray[np.int64]]:  # fmt: skip
+    joined: list[NDArray[np.int64]],
+    right: NDArray[np.int64],
+    start: NDArray[Any],
+    stop: NDArray[Any],
+) -> list[NDArray[np.int64]]:
     """Repeat each combination once for every partner in right[start:stop]."""
     counts = stop - start
     total = int(counts.sum())
     if total > MAX_PAIRS:
-        raise refuse("join-large", "The tables join to too many pairs", "joining",
-                     f"{total:,} pairs", "Join per visit or within a shorter window.")  # fmt: skip
+        raise refuse(
+            "join-large",
+            "The tables join to too many pairs",
+            "joining",
+            f"{total:,} pairs",
+            "Join per visit or within a shorter window.",
+        )
     first = np.repeat(np.arange(len(counts)), counts)
     offset = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
     partners = right[start[first] + offset]

@@ -18,9 +18,9 @@ from swiftcore.data.building.event_table import (
 from swiftcore.data.building.events import Events, Records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text import TextTable
-from swiftcore.errors import where_list
+from swiftcore.errors import refuse, where_list
 
 _NAME = re.compile(r"name|description|title|label|text")
 
@@ -35,9 +35,11 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
     titles: list[str] = []
     traits: dict[str, dict[str, str]] = {}
     for table in sorted(tables, key=lambda one: one.name):
-        settings = {role: name for role, name in options.columns.items()
-                    if all(find_column(table.columns, part.strip())
-                           for part in name.split(","))}  # fmt: skip
+        settings = {
+            role: name
+            for role, name in options.columns.items()
+            if all(find_column(table.columns, part.strip()) for part in name.split(","))
+        }
         roles = guess_roles(table, settings, findings)
         if plain_name(roles.row) not in ID_NAMES and "row" not in settings:
             findings.note(f"{table.name} was not used: no column of patients or row ids.")
@@ -54,29 +56,47 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
             findings.mapping[title] = f"{roles.row} has {roles.features[0]}"
     findings.stop_if_problems()
     names = [table.name for table in events]
-    events = [table if names.count(table.name) == 1 else replace(table, name=title)
-              for table, title in zip(events, titles, strict=True)]  # fmt: skip
+    events = [
+        table if names.count(table.name) == 1 else replace(table, name=title)
+        for table, title in zip(events, titles, strict=True)
+    ]
     if not events:
-        raise refuse("tables-unclear", "No table of events was recognised", "the folder",
-                     f"tables {where_list([t.name for t in tables])}",
-                     "Name the columns for row and features.")  # fmt: skip
+        raise refuse(
+            "tables-unclear",
+            "No table of events was recognised",
+            "the folder",
+            f"tables {where_list([t.name for t in tables])}",
+            "Name the columns for row and features.",
+        )
     return Records(tuple(events), traits, None)
 
 
 def _events(
-    table: TextTable, ids: Coded, roles: ColumnRoles, options: BuildOptions,
+    table: TextTable,
+    ids: Coded,
+    roles: ColumnRoles,
+    options: BuildOptions,
     findings: Findings,
-) -> Events:  # fmt: skip
+) -> Events:
     feature = table.coded(roles.features[0])
     codes = feature.labels
-    named = next((column for column in table.columns if _NAME.search(plain_name(column))
-                  and column not in roles.described().values() and column != roles.row),
-                  "")  # fmt: skip
+    named = next(
+        (
+            column
+            for column in table.columns
+            if _NAME.search(plain_name(column))
+            and column not in roles.described().values()
+            and column != roles.row
+        ),
+        "",
+    )
     if named:
         feature, codes = _with_names(feature, table.coded(named))
     if roles.features[1:]:
-        findings.note(f"Of {table.name} the column {roles.features[0]} is used; set 'features' "
-                      f"to use {where_list(roles.features[1:])}.")  # fmt: skip
+        findings.note(
+            f"Of {table.name} the column {roles.features[0]} is used; set 'features' "
+            f"to use {where_list(roles.features[1:])}."
+        )
     visit = table.coded(roles.visit) if roles.visit else None
     time = None
     if roles.date:
@@ -102,6 +122,7 @@ def _traits(table: TextTable, ids: Coded) -> dict[str, dict[str, str]]:
     traits = {}
     for name in table.columns:
         column = table.coded(name)
-        traits[name] = {ids.labels[i]: column.labels[c]
-                        for i, c in zip(ids.codes, column.codes, strict=True)}  # fmt: skip
+        traits[name] = {
+            ids.labels[i]: column.labels[c] for i, c in zip(ids.codes, column.codes, strict=True)
+        }
     return traits

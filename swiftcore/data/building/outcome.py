@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from swiftcore.data.building.events import Cells, Events, Records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import FALSE_WORDS, TRUE_WORDS, Coded, days
-from swiftcore.data.reading.findings import Findings, refuse
-from swiftcore.errors import where_list
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse, where_list
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,10 @@ def take_outcome(
         if possible:
             findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
         if records.died:
-            findings.note(f"Death can be the outcome: {len(records.died):,} patients died "
-                          f"({records.death_name}).")  # fmt: skip
+            findings.note(
+                f"Death can be the outcome: {len(records.died):,} patients died "
+                f"({records.death_name})."
+            )
         if options.before_outcome or options.lookback_days:
             findings.note("Without an outcome there is no 'before the outcome': all events count.")
         return records, None
@@ -67,12 +69,16 @@ def take_outcome(
     else:
         outcome = _from_column(records, options, findings)
     if _looks_back(outcome, options):
-        events = tuple(_before(table, outcome, options, records.times_within_visit, findings)
-                       for table in records.events)  # fmt: skip
+        events = tuple(
+            _before(table, outcome, options, records.times_within_visit, findings)
+            for table in records.events
+        )
         records = replace(records, events=events)
     elif outcome.day:
-        findings.note("Events after the outcome are used too; 'only events before the outcome' "
-                      "is the safer choice for prediction.")  # fmt: skip
+        findings.note(
+            "Events after the outcome are used too; 'only events before the outcome' "
+            "is the safer choice for prediction."
+        )
     return records, outcome
 
 
@@ -95,8 +101,13 @@ def take_cell_outcome(
     where = " and ".join(feature.name for feature in cells.features)
     outcome = None if options.outcome == "none" else column
     if options.outcome == "death":
-        raise refuse("death-missing", "The table does not say who died", where, "one long table",
-                     "Name the outcome column, or give the outcome's codes.")  # fmt: skip
+        raise refuse(
+            "death-missing",
+            "The table does not say who died",
+            where,
+            "one long table",
+            "Name the outcome column, or give the outcome's codes.",
+        )
     if options.outcome == "codes" or (options.outcome_codes and not options.outcome):
         hit = np.zeros(len(cells), dtype=bool)
         for feature in cells.features:
@@ -110,9 +121,13 @@ def take_cell_outcome(
             cells = cells.take(~hit)
     if outcome is not None and _looks_back(outcome, options):
         if cells.time is None:
-            raise refuse("date-missing", "Events cannot be placed before the outcome", where,
-                         "no date column",
-                         "Name the date column, or use all events.")  # fmt: skip
+            raise refuse(
+                "date-missing",
+                "Events cannot be placed before the outcome",
+                where,
+                "no date column",
+                "Name the date column, or use all events.",
+            )
         cells = cells.take(_lies_before(cells.row, cells.time, outcome, options, findings, where))
     return cells, outcome
 
@@ -120,9 +135,13 @@ def take_cell_outcome(
 def _looks_back(outcome: Outcome, options: BuildOptions) -> bool:
     wanted = options.before_outcome or options.lookback_days > 0
     if wanted and not outcome.day:
-        raise refuse("outcome-undated", "The outcome has no dates", outcome.name,
-                     "no day on which it happened",
-                     "Use all events, or give the dates of the outcome.")  # fmt: skip
+        raise refuse(
+            "outcome-undated",
+            "The outcome has no dates",
+            outcome.name,
+            "no day on which it happened",
+            "Use all events, or give the dates of the outcome.",
+        )
     return wanted
 
 
@@ -163,8 +182,9 @@ def _from_codes(
             happened[who] = float(np.fmin(happened.get(who, np.nan), day))
         if not options.keep_outcome_codes and hit.any():
             names = sorted({table.feature.labels[code] for code in table.feature.codes[hit]})
-            findings.leave_out(f"events that are the outcome itself ({_few(names)})",
-                               int(hit.sum()), table.name)  # fmt: skip
+            findings.leave_out(
+                f"events that are the outcome itself ({_few(names)})", int(hit.sum()), table.name
+            )
             table = table.take(~hit)
         events.append(table)
     outcome = _coded_outcome(happened, sorted(everyone), options)
@@ -177,9 +197,13 @@ def _coded_outcome(
     happened: Mapping[str, float], everyone: Sequence[str], options: BuildOptions
 ) -> Outcome:
     if not happened:
-        raise refuse("outcome-absent", "Nobody has the outcome", "all event tables",
-                     f"no event coded {_few(list(options.outcome_codes))}",
-                     "Check the codes; a star at the end takes all that begin so.")  # fmt: skip
+        raise refuse(
+            "outcome-absent",
+            "Nobody has the outcome",
+            "all event tables",
+            f"no event coded {_few(list(options.outcome_codes))}",
+            "Check the codes; a star at the end takes all that begin so.",
+        )
     dated = {who: day for who, day in happened.items() if not np.isnan(day)}
     of: dict[str, int | str] = {who: int(who in happened) for who in everyone}
     return Outcome(options.outcome_name or _few(list(options.outcome_codes)), of, dated)
@@ -199,9 +223,13 @@ def _first_days(
 
 def _from_death(records: Records, options: BuildOptions) -> Outcome:
     if records.died is None:
-        raise refuse("death-missing", "The tables do not say who died", "all tables",
-                     "no table or column of deaths",
-                     "Add it, or choose another outcome.")  # fmt: skip
+        raise refuse(
+            "death-missing",
+            "The tables do not say who died",
+            "all tables",
+            "no table or column of deaths",
+            "Add it, or choose another outcome.",
+        )
     everyone = {
         table.subject.labels[code]
         for table in records.events
@@ -217,9 +245,13 @@ def _from_column(records: Records, options: BuildOptions, findings: Findings) ->
     known = {name.lower(): name for name in records.traits}
     missing = [name for name in columns if name.lower() not in known]
     if missing or not columns:
-        raise refuse("outcome-column", "The outcome column is not there", "patients' table",
-                     f"no column {_few(missing)}",
-                     f"Choose one of {_few(sorted(records.traits), 12)}.")  # fmt: skip
+        raise refuse(
+            "outcome-column",
+            "The outcome column is not there",
+            "patients' table",
+            f"no column {_few(missing)}",
+            f"Choose one of {_few(sorted(records.traits), 12)}.",
+        )
     traits = [records.traits[known[name.lower()]] for name in columns]
     if len(traits) > 1:
         of: dict[str, int | str] = {
@@ -256,17 +288,25 @@ def _before(
     table: Events, outcome: Outcome, options: BuildOptions, within_visit: bool, findings: Findings
 ) -> Events:
     if table.time is None or within_visit:
-        raise refuse("date-missing", "Events cannot be placed before the outcome", table.name,
-                     "no dates that compare over a patient's life" if within_visit
-                     else "no date column", "Name the date column, or use all events.")  # fmt: skip
+        raise refuse(
+            "date-missing",
+            "Events cannot be placed before the outcome",
+            table.name,
+            "no dates that compare over a patient's life" if within_visit else "no date column",
+            "Name the date column, or use all events.",
+        )
     keep = _lies_before(table.subject, table.time, outcome, options, findings, table.name)
     return table.take(keep)
 
 
 def _lies_before(
-    subject: Coded, time: NDArray[np.float64], outcome: Outcome, options: BuildOptions,
-    findings: Findings, where: str,
-) -> NDArray[np.bool_]:  # fmt: skip
+    subject: Coded,
+    time: NDArray[np.float64],
+    outcome: Outcome,
+    options: BuildOptions,
+    findings: Findings,
+    where: str,
+) -> NDArray[np.bool_]:
     """Events before the outcome; those who never had it keep the time before their last event."""
     last = np.full(len(subject.labels), -np.inf)
     np.fmax.at(last, subject.codes, time)
@@ -282,8 +322,11 @@ def _lies_before(
     keep = ~undated & ~late
     if options.lookback_days:
         early = keep & (time < stop - options.lookback_days)
-        findings.leave_out(f"events more than {options.lookback_days:g} days before the outcome "
-                           "or the last event", int(early.sum()), where)  # fmt: skip
+        findings.leave_out(
+            f"events more than {options.lookback_days:g} days before the outcome or the last event",
+            int(early.sum()),
+            where,
+        )
         keep &= ~early
     return keep
 

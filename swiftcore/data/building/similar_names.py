@@ -10,8 +10,8 @@ from collections.abc import Iterable
 _TWINS = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
     "\u03bf\u03b1\u03bd\u03c1\u03b9\u03ba\u03c5\u0432\u043d\u043c\u0442\u043a",
-    "aeopcyxijshdqw" "oavpikybhmtk",
-)  # fmt: skip
+    "aeopcyxijshdqwoavpikybhmtk",
+)
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
 
 

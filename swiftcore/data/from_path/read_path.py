@@ -21,14 +21,14 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, table_files, tensor_file
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.array_file import read_arrays
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.npz import tensor_from_arrays
 from swiftcore.data.reading.source import Budget, Source
 from swiftcore.data.reading.text import TextTable, read_text_table
 from swiftcore.data.reading.text_encoding import to_utf8
 from swiftcore.data.reading.tns import map_axis, read_map, read_tns
 from swiftcore.data.summary import summarize
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 
@@ -53,13 +53,27 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     built = READERS[kind](source, options, findings)
     findings.stop_if_problems()
     if not built.tensor.n_entries:
-        raise refuse("nothing-left", "The tensor has no entries above 0", path.name, "0 entries",
-                     "Give at least one value above 0.")  # fmt: skip
+        raise refuse(
+            "nothing-left",
+            "The tensor has no entries above 0",
+            path.name,
+            "0 entries",
+            "Give at least one value above 0.",
+        )
     summary = summarize(built.tensor, built.outcome, built.outcome_name, findings)
     name = options.name or _stem(path)
     origin = _origin(path, findings.kind, options)
-    return Dataset(name, built.tensor, built.outcome, built.outcome_name, origin, summary,
-                   built.word_counts, built.words, built.row_groups)  # fmt: skip
+    return Dataset(
+        name,
+        built.tensor,
+        built.outcome,
+        built.outcome_name,
+        origin,
+        summary,
+        built.word_counts,
+        built.words,
+        built.row_groups,
+    )
 
 
 def _stem(path: Path) -> str:
@@ -110,9 +124,13 @@ def _read_code_map(source: Source, options: BuildOptions, findings: Findings) ->
         table = _table(source, file, options, findings)
         first, second = (len(table.coded(column).labels) for column in table.columns[:2])
         findings.note(f"{file} maps {first:,} codes to {second:,} groups.")
-    raise refuse("code-map", "This is a map from codes to groups, not a data set",
-                 source.path.name, "codes and groups, no patients",
-                 "Give it as the code groups of a data set.")  # fmt: skip
+    raise refuse(
+        "code-map",
+        "This is a map from codes to groups, not a data set",
+        source.path.name,
+        "codes and groups, no patients",
+        "Give it as the code groups of a data set.",
+    )
 
 
 def _read_tables(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -131,9 +149,7 @@ def _read_export(source: Source, options: BuildOptions, findings: Findings) -> B
     return from_records(read_export(source, layout, options, findings), options, findings)
 
 
-def _table(
-    source: Source, file: str, options: BuildOptions, findings: Findings
-) -> TextTable:  # fmt: skip
+def _table(source: Source, file: str, options: BuildOptions, findings: Findings) -> TextTable:
     return read_text_table(source.read(file), file, options, source.budget, findings)
 
 
@@ -141,12 +157,18 @@ def _read_documents(source: Source, options: BuildOptions, findings: Findings) -
     categories = category_files(source.names)
     outside = [name for name in source.names if name not in categories]
     if outside:
-        findings.note(f"{len(outside)} files outside the category folders were not read, "
-                      f"for example {outside[0]}.")  # fmt: skip
+        findings.note(
+            f"{len(outside)} files outside the category folders were not read, "
+            f"for example {outside[0]}."
+        )
     if not categories:
-        raise refuse("documents-missing", "There are no texts in category folders",
-                     source.path.name, f"{len(source.names)} files, none as category/name.txt",
-                     "Put every text into a folder named after its category.")  # fmt: skip
+        raise refuse(
+            "documents-missing",
+            "There are no texts in category folders",
+            source.path.name,
+            f"{len(source.names)} files, none as category/name.txt",
+            "Put every text into a folder named after its category.",
+        )
     texts, labels, names = [], [], []
     for file, category in sorted(categories.items()):
         try:
@@ -164,25 +186,32 @@ def _read_documents(source: Source, options: BuildOptions, findings: Findings) -
 
 
 def _from_texts(
-    names: list[str], texts: list[str], labels: list[str], options: BuildOptions,
+    names: list[str],
+    texts: list[str],
+    labels: list[str],
+    options: BuildOptions,
     findings: Findings,
-) -> Built:  # fmt: skip
+) -> Built:
     corpus = read_corpus(names, texts, options.stop_words, findings)
     counts = corpus.word_counts()
     words = choose_words(counts, corpus.words, options.vocabulary_size, options.vocabulary_by)
-    findings.note(f"The {len(words)} words were chosen over all documents; when results are "
-                  "evaluated, choose them from the training documents.")  # fmt: skip
+    findings.note(
+        f"The {len(words)} words were chosen over all documents; when results are "
+        "evaluated, choose them from the training documents."
+    )
     tensor = cooccurrence_tensor(corpus, words)
     if options.values != "count":
-        tensor = SparseTensor(tensor.modes, tensor.coordinates,
-                              cell_values(tensor.values, options.values))  # fmt: skip
+        tensor = SparseTensor(
+            tensor.modes, tensor.coordinates, cell_values(tensor.values, options.values)
+        )
     empty = tensor.shape[0] - len(np.unique(tensor.coordinates[:, 0]))
     if empty:
         findings.note(f"{empty:,} documents use none of these words; they stay as empty rows.")
     if len(set(labels)) < 2:
         return Built(tensor, word_counts=counts, words=corpus.words)
-    return Built(tensor, np.array(labels), options.outcome_name or "category", (), counts,
-                 corpus.words)  # fmt: skip
+    return Built(
+        tensor, np.array(labels), options.outcome_name or "category", (), counts, corpus.words
+    )
 
 
 def _read_tns(source: Source, options: BuildOptions, findings: Findings) -> Built:

@@ -117,15 +117,22 @@ def _work(request: dict[str, Any]) -> str:
         if "alloc" in str(error) or "ArrowMemoryError" in type(error).__name__:
             return "memory"
         findings.problems = [
-            Problem("reader-fault", "The reader met something it does not understand",
-                    Path(request["path"]).name, f"{type(error).__name__}",
-                    "Please report this file's kind to the authors; export it again as CSV.")
-        ]  # fmt: skip
+            Problem(
+                "reader-fault",
+                "The reader met something it does not understand",
+                Path(request["path"]).name,
+                f"{type(error).__name__}",
+                "Please report this file's kind to the authors; export it again as CSV.",
+            )
+        ]
     report = {
-        "kind": findings.kind, "tables": findings.tables, "mapping": findings.mapping,
-        "notes": findings.notes, "left_out": [dataclasses.asdict(x) for x in findings.left_out],
+        "kind": findings.kind,
+        "tables": findings.tables,
+        "mapping": findings.mapping,
+        "notes": findings.notes,
+        "left_out": [dataclasses.asdict(x) for x in findings.left_out],
         "problems": [dataclasses.asdict(problem) for problem in findings.problems],
         "summary": summary.to_json() if summary and not findings.problems else None,
-    }  # fmt: skip
+    }
     (folder / "report").write_text(json.dumps(report), "utf-8")
     return "done"

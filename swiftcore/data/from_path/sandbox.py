@@ -68,44 +68,67 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
         inspection = _ask("build", Path(path), options, Path(folder))
         if inspection.problems:
             raise InvalidData(inspection.problems)
-        return read_bundle(Path(folder) / "bundle", dataclasses.replace(
-            options.limits, decoded_mb=options.limits.memory_mb))  # fmt: skip
+        return read_bundle(
+            Path(folder) / "bundle",
+            dataclasses.replace(options.limits, decoded_mb=options.limits.memory_mb),
+        )
 
 
 def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspection:
-    request = {"task": task, "path": os.path.abspath(path), "folder": str(folder),
-               "options": options.to_json()}  # fmt: skip
+    request = {
+        "task": task,
+        "path": os.path.abspath(path),
+        "folder": str(folder),
+        "options": options.to_json(),
+    }
     with _server() as server:
         end = server.ask(request, options.limits.seconds)
     report = folder / "report"
     if end == "done" and report.is_file() and report.stat().st_size <= MAX_REPORT:
         return _from_report(path.name, json.loads(report.read_bytes()))
-    return Inspection(path.name, "", {}, {}, (), (), (_limit_problem(end, path, options.limits),),
-                      None)  # fmt: skip
+    return Inspection(
+        path.name, "", {}, {}, (), (), (_limit_problem(end, path, options.limits),), None
+    )
 
 
 def _limit_problem(end: str, path: Path, limits: Limits) -> Problem:
     if end == "time":
-        return Problem("time-limit", "Reading took too long and was stopped", path.name,
-                       f"more than {limits.seconds:g} seconds",
-                       "Give fewer data, or raise the time limit.")  # fmt: skip
+        return Problem(
+            "time-limit",
+            "Reading took too long and was stopped",
+            path.name,
+            f"more than {limits.seconds:g} seconds",
+            "Give fewer data, or raise the time limit.",
+        )
     if end == "memory":
-        return Problem("memory-limit", "Reading needed too much memory and was stopped", path.name,
-                       f"more than {limits.memory_mb:,} MB",
-                       "Give fewer data, or raise the memory limit.")  # fmt: skip
-    return Problem("reader-ended", "The reading process ended by itself", path.name,
-                   f"end '{end}'",
-                   "The file is damaged or hostile; export the data again.")  # fmt: skip
+        return Problem(
+            "memory-limit",
+            "Reading needed too much memory and was stopped",
+            path.name,
+            f"more than {limits.memory_mb:,} MB",
+            "Give fewer data, or raise the memory limit.",
+        )
+    return Problem(
+        "reader-ended",
+        "The reading process ended by itself",
+        path.name,
+        f"end '{end}'",
+        "The file is damaged or hostile; export the data again.",
+    )
 
 
 def _from_report(name: str, report: dict[str, Any]) -> Inspection:
     summary = report["summary"]
     return Inspection(
-        name, report["kind"], report["tables"], report["mapping"], tuple(report["notes"]),
+        name,
+        report["kind"],
+        report["tables"],
+        report["mapping"],
+        tuple(report["notes"]),
         tuple(LeftOut(**one) for one in report["left_out"]),
         tuple(Problem(**one) for one in report["problems"]),
         DatasetSummary.from_json(summary) if summary else None,
-    )  # fmt: skip
+    )
 
 
 class _Server:
@@ -113,14 +136,20 @@ class _Server:
 
     def __init__(self) -> None:
         root = str(Path(__file__).parents[3])
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-                       "ARROW_DEFAULT_MEMORY_POOL": "system",
-                       "PYTHONPATH": os.pathsep.join(
-                           [root, *filter(None, [os.environ.get("PYTHONPATH")])])}  # fmt: skip
+        environment = {
+            **os.environ,
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        }
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START], env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-P", "-c", _START],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
 
     def ask(self, request: dict[str, Any], seconds: float) -> str:
         """Send one request and wait for the word of how it ended."""

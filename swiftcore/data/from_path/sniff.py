@@ -11,10 +11,10 @@ from swiftcore.data.building.ehr import layouts_present
 from swiftcore.data.building.ehr_layouts import LAYOUTS
 from swiftcore.data.bundle import is_bundle
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.source import Source
-from swiftcore.errors import InvalidData, where_list
+from swiftcore.errors import InvalidData, refuse, where_list
 
 KINDS: dict[str, str] = {
     "table": "one table of events",
@@ -69,8 +69,13 @@ def sniff(source: Source, options: BuildOptions, findings: Findings) -> str:
     """
     if options.kind:
         if options.kind not in KINDS:
-            raise refuse("kind-unknown", "There is no such kind of data", "option kind",
-                         f"'{options.kind}'", f"Choose one of {', '.join(KINDS)}.")  # fmt: skip
+            raise refuse(
+                "kind-unknown",
+                "There is no such kind of data",
+                "option kind",
+                f"'{options.kind}'",
+                f"Choose one of {', '.join(KINDS)}.",
+            )
         return options.kind
     if source.path.is_dir() or source.is_archive:
         return _folder_kind(source, options, findings)
@@ -85,8 +90,13 @@ def _file_kind(source: Source, name: str) -> str:
             return "bundle" if is_bundle(handle.read()) else "npz"
     inner = _inside_gzip(head, name) if head.startswith(b"\x1f\x8b") else head
     if not inner.strip(b"\0 \t\r\n"):
-        raise refuse("file-empty", "The file is empty", name, f"{source.size(name)} bytes",
-                     "Export the data again.")  # fmt: skip
+        raise refuse(
+            "file-empty",
+            "The file is empty",
+            name,
+            f"{source.size(name)} bytes",
+            "Export the data again.",
+        )
     refuse_foreign(inner, name)
     if inner.startswith(PARQUET_MAGIC):
         return "table"
@@ -99,8 +109,13 @@ def _inside_gzip(head: bytes, name: str) -> bytes:
     try:
         return zlib.decompressobj(31).decompress(head, 65_536)
     except zlib.error as error:
-        raise refuse("gz-damaged", "The gz file is damaged", name, str(error),
-                     "Make the file again or copy it afresh.") from error  # fmt: skip
+        raise refuse(
+            "gz-damaged",
+            "The gz file is damaged",
+            name,
+            str(error),
+            "Make the file again or copy it afresh.",
+        ) from error
 
 
 def refuse_foreign(head: bytes, name: str) -> None:
@@ -108,17 +123,32 @@ def refuse_foreign(head: bytes, name: str) -> None:
     low = name.lower().removesuffix(".gz")
     pickled = head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
     if pickled or low.endswith(_PICKLES) or head.startswith(b"\x93NUMPY"):
-        raise refuse("never-opened", "Files of this kind can run programs and are never opened",
-                     name, "a pickle or a file like it", _CSV)  # fmt: skip
+        raise refuse(
+            "never-opened",
+            "Files of this kind can run programs and are never opened",
+            name,
+            "a pickle or a file like it",
+            _CSV,
+        )
     for magic, what in _REFUSED:
         if head.startswith(magic):
             raise refuse("format-foreign", "This format is not read", name, what, _CSV)
     if head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise refuse("archive-nested", "An archive lies inside an archive", name, "a second layer",
-                     "Unpack one layer.")  # fmt: skip
+        raise refuse(
+            "archive-nested",
+            "An archive lies inside an archive",
+            name,
+            "a second layer",
+            "Unpack one layer.",
+        )
     if head[257:262] == b"ustar":
-        raise refuse("format-foreign", "This format is not read", name, "a tar archive",
-                     "Give a folder or a zip.")  # fmt: skip
+        raise refuse(
+            "format-foreign",
+            "This format is not read",
+            name,
+            "a tar archive",
+            "Give a folder or a zip.",
+        )
 
 
 def _looks_like_tns(head: bytes) -> bool:
@@ -145,17 +175,28 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
     if len(tensors) == 1:
         return "tns"
     if tensors:
-        raise refuse("tns-several", "The folder holds several tensors", source.path.name,
-                     where_list(tensors), "Choose one of these files.")  # fmt: skip
+        raise refuse(
+            "tns-several",
+            "The folder holds several tensors",
+            source.path.name,
+            where_list(tensors),
+            "Choose one of these files.",
+        )
     layouts = layouts_present(source)
     if layouts:
-        wanted = [one for one in layouts if options.tables and options.tables in
-                  (one.kind, "tidy" if "tidy" in one.kind else "raw")]  # fmt: skip
+        wanted = [
+            one
+            for one in layouts
+            if options.tables
+            and options.tables in (one.kind, "tidy" if "tidy" in one.kind else "raw")
+        ]
         chosen = (wanted or layouts)[0]
         for other in layouts:
             if other is not chosen:
-                findings.note(f"The folder also holds {KINDS[other.kind]}; set 'kind' to "
-                              f"{other.kind} to read that.")  # fmt: skip
+                findings.note(
+                    f"The folder also holds {KINDS[other.kind]}; set 'kind' to "
+                    f"{other.kind} to read that."
+                )
         return chosen.kind
     tables = [name for name in names if _TABLES.search(name)]
     texts = category_files(names)
@@ -171,9 +212,13 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
 def _nothing_known(source: Source) -> InvalidData:
     endings = Counter(PurePosixPath(name).suffix.lower() or "no ending" for name in source.names)
     found = ", ".join(f"{count} x {ending}" for ending, count in endings.most_common(5))
-    return refuse("folder-unknown", "The folder holds no data of a known kind", source.path.name,
-                  found, "Give tables (.csv, .tsv, .parquet), texts (category/name.txt), a .tns "
-                  "or an .npz file.")  # fmt: skip
+    return refuse(
+        "folder-unknown",
+        "The folder holds no data of a known kind",
+        source.path.name,
+        found,
+        "Give tables (.csv, .tsv, .parquet), texts (category/name.txt), a .tns or an .npz file.",
+    )
 
 
 def category_files(names: tuple[str, ...]) -> dict[str, str]:
@@ -191,8 +236,11 @@ def is_code_map(source: Source, name: str) -> bool:
     head = _inside_gzip(head, name) if head.startswith(b"\x1f\x8b") else head
     header = head.splitlines()[0].decode("utf-8", "replace").lower() if head else ""
     columns = [column.strip(' "\ufeff') for column in re.split("[,;\t]", header)]
-    return bool(_CODE.match(columns[0]) and 2 <= len(columns) <= 3
-                and any(_GROUP.match(column) for column in columns[1:]))  # fmt: skip
+    return bool(
+        _CODE.match(columns[0])
+        and 2 <= len(columns) <= 3
+        and any(_GROUP.match(column) for column in columns[1:])
+    )
 
 
 def table_files(names: tuple[str, ...]) -> list[str]:

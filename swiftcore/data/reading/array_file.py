@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.reading.findings import refuse
 from swiftcore.data.reading.source import Budget, check_entries
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, refuse
 
 MAX_ARRAYS = 1_000
 MAX_HEADER = 10_000
@@ -32,9 +31,13 @@ def read_arrays(data: bytes, name: str, budget: Budget) -> dict[str, NDArray[Any
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ARRAYS:
-                raise refuse("too-many-files", "There are too many arrays", name,
-                             f"{len(entries):,} arrays",
-                             "Save coordinates, values and labels only.")  # fmt: skip
+                raise refuse(
+                    "too-many-files",
+                    "There are too many arrays",
+                    name,
+                    f"{len(entries):,} arrays",
+                    "Save coordinates, values and labels only.",
+                )
             check_entries(archive, entries, name)
             return {
                 entry.filename.removesuffix(".npy"): _read_one(archive, entry, name, budget)
@@ -42,11 +45,26 @@ def read_arrays(data: bytes, name: str, budget: Budget) -> dict[str, NDArray[Any
             }
     except InvalidData:
         raise
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, SyntaxError,
-            NotImplementedError, RuntimeError, TypeError, OverflowError) as error:  # fmt: skip
-        raise refuse("npz-damaged", "The .npz file cannot be read", name,
-                     (str(error).splitlines() or ["an error"])[0][:200],
-                     "Save the arrays again with numpy.savez.") from error  # fmt: skip
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        OSError,
+        EOFError,
+        KeyError,
+        SyntaxError,
+        NotImplementedError,
+        RuntimeError,
+        TypeError,
+        OverflowError,
+    ) as error:
+        raise refuse(
+            "npz-damaged",
+            "The .npz file cannot be read",
+            name,
+            (str(error).splitlines() or ["an error"])[0][:200],
+            "Save the arrays again with numpy.savez.",
+        ) from error
 
 
 def _read_one(
@@ -56,28 +74,47 @@ def _read_one(
     budget.check_announced(entry.file_size, where)
     with archive.open(entry) as handle:
         version = np.lib.format.read_magic(handle)
-        read = {(1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0}.get(version)  # fmt: skip
+        read = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
         if read is None:
-            raise refuse("npz-damaged", "An array has an unknown format", where,
-                         f"version {version}", "Save it again with numpy.savez.")  # fmt: skip
+            raise refuse(
+                "npz-damaged",
+                "An array has an unknown format",
+                where,
+                f"version {version}",
+                "Save it again with numpy.savez.",
+            )
         shape, by_column, kind = read(handle, max_header_size=MAX_HEADER)
         if kind.hasobject or kind.kind not in "biufUS":
-            raise refuse("npz-objects", "The file holds Python objects, which are never opened",
-                         where, f"data of type {kind}",
-                         "Save plain numbers and fixed-width text only.")  # fmt: skip
+            raise refuse(
+                "npz-objects",
+                "The file holds Python objects, which are never opened",
+                where,
+                f"data of type {kind}",
+                "Save plain numbers and fixed-width text only.",
+            )
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")
         needed = math.prod(int(size) for size in shape) * kind.itemsize
         if needed > entry.file_size:
-            raise refuse("npz-lies", "An array announces more than the file holds", where,
-                         f"{needed:,} bytes announced, {entry.file_size:,} there",
-                         "Save the arrays again with numpy.savez.")  # fmt: skip
+            raise refuse(
+                "npz-lies",
+                "An array announces more than the file holds",
+                where,
+                f"{needed:,} bytes announced, {entry.file_size:,} there",
+                "Save the arrays again with numpy.savez.",
+            )
         content = handle.read(needed + 1)
     budget.spend(len(content), where)
     if len(content) != needed:
-        raise refuse("npz-cut-off", "An array is not as long as announced", where,
-                     f"{len(content):,} of {needed:,} bytes",
-                     "Save the arrays again with numpy.savez.")  # fmt: skip
+        raise refuse(
+            "npz-cut-off",
+            "An array is not as long as announced",
+            where,
+            f"{len(content):,} of {needed:,} bytes",
+            "Save the arrays again with numpy.savez.",
+        )
     order = "F" if by_column else "C"
     return np.frombuffer(content, dtype=kind).reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]

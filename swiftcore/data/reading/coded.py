@@ -109,23 +109,32 @@ def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64
     values = parsed[column.codes] if len(parsed) else np.zeros(0)
     blank = np.array([not label.strip() for label in column.labels], dtype=bool)
     for code, bad, cure in (
-        ("value-not-a-number", np.isnan(parsed) & ~blank, "Write plain numbers, or choose another "
-         "value column."),
+        (
+            "value-not-a-number",
+            np.isnan(parsed) & ~blank,
+            "Write plain numbers, or choose another value column.",
+        ),
         ("value-infinite", np.isinf(parsed), "Replace it by a finite value."),
         ("value-negative", parsed < 0, "SWIFT needs values of 0 or more."),
-    ):  # fmt: skip
+    ):
         if bad.any():
             rows = np.flatnonzero(bad[column.codes]) + 1
             sample = column.labels[int(np.flatnonzero(bad)[0])][:40]
-            findings.problem(code, "A value cannot be used",
-                             f"{table}, column {column.name}, rows {where_list(rows)}",
-                             f"'{sample}'", cure)  # fmt: skip
+            findings.problem(
+                code,
+                "A value cannot be used",
+                f"{table}, column {column.name}, rows {where_list(rows)}",
+                f"'{sample}'",
+                cure,
+            )
     sound = np.isfinite(values)
     if (values[sound] != np.floor(values[sound])).any():
         findings.note(f"Column {column.name} holds fractions; they are used as they are.")
     if sound.any() and values[sound].max() > 1e12:
-        findings.note(f"Column {column.name} holds values up to {values[sound].max():.0e}; "
-                      "log-count may serve better.")  # fmt: skip
+        findings.note(
+            f"Column {column.name} holds values up to {values[sound].max():.0e}; "
+            "log-count may serve better."
+        )
     return values
 
 
@@ -152,8 +161,10 @@ def days(column: Coded, table: str, date_order: str, findings: Findings) -> NDAr
     unknown = filled & parsed.isna().to_numpy()
     if unknown.any():
         count = int(unknown[column.codes].sum())
-        findings.note(f"{table}: {count:,} dates in column {column.name} cannot be read; "
-                      "these events count as undated.")  # fmt: skip
+        findings.note(
+            f"{table}: {count:,} dates in column {column.name} cannot be read; "
+            "these events count as undated."
+        )
     since = (parsed - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
     per_label = since.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(per_label[column.codes] if len(per_label) else np.zeros(0), np.float64)
@@ -174,9 +185,13 @@ def _local_dates(
     rivals = [style for style in counts if counts[style] == counts[best] > 0]
     if len(rivals) > 1:
         sample = heads[read[best].notna()].iloc[0]
-        findings.problem("date-order", "Dates can be read in two ways",
-                         f"{table}, column {column.name}", f"'{sample}'",
-                         "Set the date order: day first or month first.")  # fmt: skip
+        findings.problem(
+            "date-order",
+            "Dates can be read in two ways",
+            f"{table}, column {column.name}",
+            f"'{sample}'",
+            "Set the date order: day first or month first.",
+        )
     return read[best]
 
 

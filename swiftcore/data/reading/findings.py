@@ -65,8 +65,3 @@ class Findings:
         """
         if self.problems:
             raise InvalidData(self.problems)
-
-
-def refuse(code: str, what: str, where: str, found: str, cure: str) -> InvalidData:
-    """The error for a problem after which reading cannot go on."""
-    return InvalidData(Problem(code, what, where, found, cure))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.reading.findings import Findings, refuse
-from swiftcore.errors import where_list
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse, where_list
 from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
 
 _COORDINATES = ("coordinates", "coords", "indices", "subs", "index")
@@ -33,12 +33,19 @@ def tensor_from_arrays(
     """
     coordinates = _first(arrays, _COORDINATES)
     values = _first(arrays, _VALUES)
-    missing = [names[0] for names, found in ((_COORDINATES, coordinates), (_VALUES, values))
-               if found is None]  # fmt: skip
+    missing = [
+        names[0]
+        for names, found in ((_COORDINATES, coordinates), (_VALUES, values))
+        if found is None
+    ]
     if coordinates is None or values is None:
-        raise refuse("npz-keys", "The file does not hold a coordinate tensor", name,
-                     f"arrays {where_list(sorted(arrays), 8)}; no {' and no '.join(missing)}",
-                     "Save the arrays 'coordinates' (entries x modes) and 'values'.")  # fmt: skip
+        raise refuse(
+            "npz-keys",
+            "The file does not hold a coordinate tensor",
+            name,
+            f"arrays {where_list(sorted(arrays), 8)}; no {' and no '.join(missing)}",
+            "Save the arrays 'coordinates' (entries x modes) and 'values'.",
+        )
     shape = _shape(arrays, name)
     if coordinates.ndim == 2 and values.ndim == 1:
         rows, columns = coordinates.shape
@@ -54,8 +61,10 @@ def tensor_from_arrays(
     findings.leave_out("entries whose value is 0", dropped, name)
     repeated = len(values) - dropped - tensor.n_entries
     if repeated > 0:
-        findings.note(f"{repeated:,} entries name a cell that another entry names too; "
-                      "their values were added.")  # fmt: skip
+        findings.note(
+            f"{repeated:,} entries name a cell that another entry names too; "
+            "their values were added."
+        )
     outcome = _first(arrays, _OUTCOMES)
     return tensor, _outcome(outcome, tensor.shape[0], name) if outcome is not None else None
 
@@ -69,26 +78,39 @@ def _shape(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[int, ...] | N
         return None
     shape = arrays["shape"]
     if shape.ndim != 1 or shape.dtype.kind not in "iu" or shape.size < 2:
-        raise refuse("npz-shape", "The shape is not a list of whole numbers",
-                     f"{name}, array shape",
-                     f"data of type {shape.dtype} and shape {shape.shape}",
-                     "Give one size per mode.")  # fmt: skip
+        raise refuse(
+            "npz-shape",
+            "The shape is not a list of whole numbers",
+            f"{name}, array shape",
+            f"data of type {shape.dtype} and shape {shape.shape}",
+            "Give one size per mode.",
+        )
     return tuple(int(size) for size in shape)
 
 
 def _check_width(coordinates: NDArray[Any], shape: tuple[int, ...] | None, name: str) -> None:
     widest = max(int(coordinates.max()) + 1, *(shape or (0, 0)))
     if widest > min(MAX_LABELS, MAX_MODE):
-        raise refuse("npz-wide", "A mode is too wide to be named", name, f"{widest:,} indices",
-                     "Close the gaps: number the indices in use.")  # fmt: skip
+        raise refuse(
+            "npz-wide",
+            "A mode is too wide to be named",
+            name,
+            f"{widest:,} indices",
+            "Close the gaps: number the indices in use.",
+        )
 
 
 def _modes(
-    arrays: Mapping[str, NDArray[Any]], shape: tuple[int, ...] | None,
-    coordinates: NDArray[Any], name: str,
-) -> list[Mode] | None:  # fmt: skip
-    labelled = {int(key[7:]): array for key, array in arrays.items()
-                if key.startswith("labels_") and key[7:].isdigit()}  # fmt: skip
+    arrays: Mapping[str, NDArray[Any]],
+    shape: tuple[int, ...] | None,
+    coordinates: NDArray[Any],
+    name: str,
+) -> list[Mode] | None:
+    labelled = {
+        int(key[7:]): array
+        for key, array in arrays.items()
+        if key.startswith("labels_") and key[7:].isdigit()
+    }
     if not labelled or coordinates.ndim != 2 or not coordinates.size:
         return None
     sizes = shape or tuple(int(top) + 1 for top in coordinates.max(axis=0))
@@ -99,8 +121,13 @@ def _modes(
             modes.append(Mode.numbered(f"mode {axis + 1}", size))
             continue
         if texts.dtype.kind not in "US" or texts.ndim != 1:
-            raise refuse("npz-labels", "Labels must be a list of text", f"{name}, labels_{axis}",
-                         f"data of type {texts.dtype}", "Save fixed-width text.")  # fmt: skip
+            raise refuse(
+                "npz-labels",
+                "Labels must be a list of text",
+                f"{name}, labels_{axis}",
+                f"data of type {texts.dtype}",
+                "Save fixed-width text.",
+            )
         as_text = texts if texts.dtype.kind == "U" else np.char.decode(texts, "utf-8", "replace")
         modes.append(Mode(f"mode {axis + 1}", tuple(as_text.tolist())))
     return modes
@@ -108,9 +135,13 @@ def _modes(
 
 def _outcome(outcome: NDArray[Any], rows: int, name: str) -> NDArray[Any]:
     if outcome.shape != (rows,) or outcome.dtype.kind not in "biuU":
-        raise refuse("npz-outcome", "There must be one outcome per row", name,
-                     f"an array of shape {outcome.shape} and type {outcome.dtype}",
-                     f"Save {rows} whole numbers, truth values or texts.")  # fmt: skip
+        raise refuse(
+            "npz-outcome",
+            "There must be one outcome per row",
+            name,
+            f"an array of shape {outcome.shape} and type {outcome.dtype}",
+            f"Save {rows} whole numbers, truth values or texts.",
+        )
     if outcome.dtype.kind in "iu":
         two = bool(np.isin(outcome, (0, 1)).all())
         return outcome.astype(bool) if two else outcome.astype(str)

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
 
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, refuse
 
 MAX_COLUMNS = 2_000
 PARQUET_MAGIC = b"PAR1"
@@ -48,30 +48,49 @@ def read_parquet(
     except InvalidData:
         raise
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise refuse("parquet-damaged", "The Parquet file cannot be read", name,
-                     (str(error).splitlines() or ["an error"])[0][:200],
-                     "Write the file again, without encryption.") from error  # fmt: skip
+        raise refuse(
+            "parquet-damaged",
+            "The Parquet file cannot be read",
+            name,
+            (str(error).splitlines() or ["an error"])[0][:200],
+            "Write the file again, without encryption.",
+        ) from error
     return tuple(rows.column_names), rows
 
 
 def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
     """Columns that can be read at all, and those of them that hold text."""
     if len(schema.names) > MAX_COLUMNS:
-        raise refuse("too-many-columns", "The table has too many columns", name,
-                     f"{len(schema.names):,} columns",
-                     "Give a long table: one event per row.")  # fmt: skip
+        raise refuse(
+            "too-many-columns",
+            "The table has too many columns",
+            name,
+            f"{len(schema.names):,} columns",
+            "Give a long table: one event per row.",
+        )
     flat = [field.name for field in schema if _is_flat(field.type)]
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
     if len(flat) < len(schema.names):
-        findings.note(f"{name}: {len(schema.names) - len(flat)} columns that are not plain "
-                      "text, numbers or dates were not read.")  # fmt: skip
+        findings.note(
+            f"{name}: {len(schema.names) - len(flat)} columns that are not plain "
+            "text, numbers or dates were not read."
+        )
     if not flat:
-        raise refuse("parquet-nested", "The table has no plain columns", name,
-                     f"{len(schema.names)} nested or binary columns",
-                     "Write plain text, number and date columns.")  # fmt: skip
+        raise refuse(
+            "parquet-nested",
+            "The table has no plain columns",
+            name,
+            f"{len(schema.names)} nested or binary columns",
+            "Write plain text, number and date columns.",
+        )
     if len(set(flat)) < len(flat):
-        raise refuse("column-twice", "Two columns have the same name", name,
-                     "a repeated name", "Give every column its own name.")  # fmt: skip
+        raise refuse(
+            "column-twice",
+            "Two columns have the same name",
+            name,
+            "a repeated name",
+            "Give every column its own name.",
+        )
     return flat, texts
 
 
@@ -82,8 +101,13 @@ def _announced(file: Any) -> int:
 
 def _is_flat(kind: Any) -> bool:
     return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-        or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_date(kind)
-        or pa.types.is_timestamp(kind) or pa.types.is_decimal(kind)
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_decimal(kind)
         or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
-    )  # fmt: skip
+    )

@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from swiftcore.data.options import MEGABYTE, Limits
-from swiftcore.data.reading.findings import refuse
+from swiftcore.errors import refuse
 
 CHUNK = MEGABYTE
 HARMLESS = 64 * MEGABYTE  # below this no compression ratio is suspicious
@@ -29,17 +29,25 @@ class Budget:
     def spend(self, amount: int, where: str) -> None:
         self.spent += amount
         if self.spent > self.limits.decoded_mb * MEGABYTE:
-            raise refuse("too-many-bytes", "The data grow too large when decoded", where,
-                         f"more than {self.limits.decoded_mb:,} MB",
-                         "Split the data, or raise the limit of decoded bytes.")  # fmt: skip
+            raise refuse(
+                "too-many-bytes",
+                "The data grow too large when decoded",
+                where,
+                f"more than {self.limits.decoded_mb:,} MB",
+                "Split the data, or raise the limit of decoded bytes.",
+            )
 
     def check_announced(self, amount: int, where: str) -> None:
         """Refuse before reading when a header already announces too much."""
         if self.spent + amount > self.limits.decoded_mb * MEGABYTE:
-            raise refuse("too-many-bytes", "The data grow too large when decoded", where,
-                         f"{amount / MEGABYTE:,.0f} MB announced, the limit is "
-                         f"{self.limits.decoded_mb:,} MB",
-                         "Split the data, or raise the limit of decoded bytes.")  # fmt: skip
+            raise refuse(
+                "too-many-bytes",
+                "The data grow too large when decoded",
+                where,
+                f"{amount / MEGABYTE:,.0f} MB announced, the limit is "
+                f"{self.limits.decoded_mb:,} MB",
+                "Split the data, or raise the limit of decoded bytes.",
+            )
 
 
 class Source:
@@ -58,8 +66,13 @@ class Source:
         if path.is_dir():
             self._list_folder()
         elif not path.exists():
-            raise refuse("path-missing", "There is no such file or folder", path.name, "nothing",
-                         "Check the path and its spelling.")  # fmt: skip
+            raise refuse(
+                "path-missing",
+                "There is no such file or folder",
+                path.name,
+                "nothing",
+                "Check the path and its spelling.",
+            )
         elif _starts_with(path, b"PK\x03\x04") and not _holds_arrays(path):
             self._list_zip()
         else:
@@ -123,21 +136,35 @@ class Source:
                     self._add(full.relative_to(self.path).as_posix(), full)
                     self._check_entries(len(self._readers))
         if not self._readers:
-            raise refuse("folder-empty", "The folder holds no files", self.path.name, "0 files",
-                         "Choose the folder that holds the tables or texts.")  # fmt: skip
+            raise refuse(
+                "folder-empty",
+                "The folder holds no files",
+                self.path.name,
+                "0 files",
+                "Choose the folder that holds the tables or texts.",
+            )
 
     def _check_entries(self, count: int) -> None:
         if count > self.budget.limits.entries:
-            raise refuse("too-many-files", "There are too many files", self.path.name,
-                         f"more than {self.budget.limits.entries:,}",
-                         "Choose a folder or archive that holds the data alone.")  # fmt: skip
+            raise refuse(
+                "too-many-files",
+                "There are too many files",
+                self.path.name,
+                f"more than {self.budget.limits.entries:,}",
+                "Choose a folder or archive that holds the data alone.",
+            )
 
     def _list_zip(self) -> None:
         try:
             self._archive = archive = zipfile.ZipFile(_open_regular(self.path))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise refuse("zip-damaged", "The zip archive cannot be read", self.path.name,
-                         str(error), "Make the archive again.") from error  # fmt: skip
+            raise refuse(
+                "zip-damaged",
+                "The zip archive cannot be read",
+                self.path.name,
+                str(error),
+                "Make the archive again.",
+            ) from error
         entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
         self._check_entries(len(entries))
         check_entries(archive, entries, self.path.name)
@@ -147,15 +174,24 @@ class Source:
             hidden = name.name.startswith(".") or "__MACOSX" in name.parts
             label = str(name)
             if label in self._readers:
-                raise refuse("zip-twice", "Two entries of the archive have the same name",
-                             self.path.name, f"'{label[:60]}' twice",
-                             "Make the archive again with each file once.")  # fmt: skip
+                raise refuse(
+                    "zip-twice",
+                    "Two entries of the archive have the same name",
+                    self.path.name,
+                    f"'{label[:60]}' twice",
+                    "Make the archive again with each file once.",
+                )
             if not hidden:
                 self._sizes[label] = entry.file_size
                 self._readers[label] = lambda entry=entry: _zip_pieces(archive, entry)  # type: ignore[misc]
         if not self._readers:
-            raise refuse("folder-empty", "The archive holds no files", self.path.name, "0 files",
-                         "Choose the archive that holds the tables or texts.")  # fmt: skip
+            raise refuse(
+                "folder-empty",
+                "The archive holds no files",
+                self.path.name,
+                "0 files",
+                "Choose the archive that holds the tables or texts.",
+            )
 
 
 class _Gunzip:
@@ -179,8 +215,13 @@ class _Gunzip:
             try:
                 piece = self._member.decompress(data, CHUNK)
             except zlib.error as error:
-                raise refuse("gz-damaged", "The gz file is damaged", self.name, str(error),
-                             "Make the file again or copy it afresh.") from error  # fmt: skip
+                raise refuse(
+                    "gz-damaged",
+                    "The gz file is damaged",
+                    self.name,
+                    str(error),
+                    "Make the file again or copy it afresh.",
+                ) from error
             self.produced += len(piece)
             self._check_ratio()
             if piece:
@@ -190,15 +231,23 @@ class _Gunzip:
 
     def _check_ratio(self) -> None:
         if self.produced > max(HARMLESS, MAX_RATIO * self.taken):
-            raise refuse("compression-bomb", "The file unpacks to far more than data ever do",
-                         self.name, f"more than {MAX_RATIO} times its size",
-                         "Unpack it yourself and give the plain file.")  # fmt: skip
+            raise refuse(
+                "compression-bomb",
+                "The file unpacks to far more than data ever do",
+                self.name,
+                f"more than {MAX_RATIO} times its size",
+                "Unpack it yourself and give the plain file.",
+            )
 
     def finish(self) -> None:
         if not self._ended:
-            raise refuse("gz-cut-off", "The gz file ends too early", self.name,
-                         f"{self.produced:,} bytes and no end mark",
-                         "Copy the file again; it was cut off.")  # fmt: skip
+            raise refuse(
+                "gz-cut-off",
+                "The gz file ends too early",
+                self.name,
+                f"{self.produced:,} bytes and no end mark",
+                "Copy the file again; it was cut off.",
+            )
 
 
 def check_entries(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], where: str) -> None:
@@ -206,17 +255,30 @@ def check_entries(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], wher
     end = 0
     for entry in sorted(entries, key=lambda one: one.header_offset):
         if entry.flag_bits & 0x1:
-            raise refuse("zip-locked", "An archive entry is encrypted", where, "a password lock",
-                         "Make the archive without a password.")  # fmt: skip
+            raise refuse(
+                "zip-locked",
+                "An archive entry is encrypted",
+                where,
+                "a password lock",
+                "Make the archive without a password.",
+            )
         if entry.header_offset < end:
-            raise refuse("zip-overlap", "Entries of the archive lie on top of each other", where,
-                         "overlapping entries", "Make the archive again.")  # fmt: skip
+            raise refuse(
+                "zip-overlap",
+                "Entries of the archive lie on top of each other",
+                where,
+                "overlapping entries",
+                "Make the archive again.",
+            )
         end = entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size
         if entry.file_size > max(HARMLESS, MAX_RATIO * max(entry.compress_size, 1)):
-            raise refuse("compression-bomb", "The file unpacks to far more than data ever do",
-                         where,
-                         f"{entry.file_size // max(entry.compress_size, 1):,} times its size",
-                         "Unpack it yourself and give the plain files.")  # fmt: skip
+            raise refuse(
+                "compression-bomb",
+                "The file unpacks to far more than data ever do",
+                where,
+                f"{entry.file_size // max(entry.compress_size, 1):,} times its size",
+                "Unpack it yourself and give the plain files.",
+            )
 
 
 def _zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -224,10 +286,22 @@ def _zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[by
         with archive.open(entry) as handle:
             while piece := handle.read(CHUNK):
                 yield piece
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError,
-            RuntimeError, ValueError) as error:  # fmt: skip
-        raise refuse("zip-damaged", "An entry of the archive cannot be read", entry.filename,
-                     str(error), "Make the archive again.") from error  # fmt: skip
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        raise refuse(
+            "zip-damaged",
+            "An entry of the archive cannot be read",
+            entry.filename,
+            str(error),
+            "Make the archive again.",
+        ) from error
 
 
 def _open_regular(path: Path) -> BufferedReader:
@@ -235,13 +309,22 @@ def _open_regular(path: Path) -> BufferedReader:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
-        raise refuse("file-unreadable", "The file cannot be opened", path.name,
-                     error.strerror or "an error",
-                     "Check the path and the rights.") from error  # fmt: skip
+        raise refuse(
+            "file-unreadable",
+            "The file cannot be opened",
+            path.name,
+            error.strerror or "an error",
+            "Check the path and the rights.",
+        ) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise refuse("not-a-file", "This is not a regular file", path.name, "a pipe or device",
-                     "Save the data in a file first.")  # fmt: skip
+        raise refuse(
+            "not-a-file",
+            "This is not a regular file",
+            path.name,
+            "a pipe or device",
+            "Save the data in a file first.",
+        )
     return os.fdopen(descriptor, "rb")
 
 

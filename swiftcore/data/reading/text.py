@@ -12,11 +12,11 @@ import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 
 from swiftcore.data.options import MEGABYTE, BuildOptions
 from swiftcore.data.reading.coded import Coded
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import MAX_COLUMNS, PARQUET_MAGIC, read_parquet
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.reading.text_encoding import to_utf8
-from swiftcore.errors import InvalidData, where_list
+from swiftcore.errors import InvalidData, refuse, where_list
 
 MAX_LINE = 16 * MEGABYTE
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -68,8 +68,13 @@ def read_text_table(
         table = _read_csv(text, name, options.delimiter, findings)
     findings.tables[name] = table.n_rows
     if table.n_rows == 0:
-        raise refuse("table-empty", "The table has a header but no rows", name, "0 rows",
-                     "Export the table again with its rows.")  # fmt: skip
+        raise refuse(
+            "table-empty",
+            "The table has a header but no rows",
+            name,
+            "0 rows",
+            "Export the table again with its rows.",
+        )
     return table
 
 
@@ -91,18 +96,21 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
         rows = arrow_csv.read_csv(
             pa.BufferReader(body),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, block_size=min(MAX_LINE, len(body)),
+                use_threads=False,
+                block_size=min(MAX_LINE, len(body)),
                 column_names=list(columns),
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, quote_char='"' if quoted else False,
-                newlines_in_values=quoted, invalid_row_handler=skip,
+                delimiter=delimiter,
+                quote_char='"' if quoted else False,
+                newlines_in_values=quoted,
+                invalid_row_handler=skip,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={column: pa.string() for column in columns},
                 strings_can_be_null=False,
             ),
-        )  # fmt: skip
+        )
     except pa.ArrowInvalid as error:
         raise _csv_refusal(error, name) from error
     rows = _without_end_row(rows, name, text)
@@ -116,9 +124,13 @@ def looks_like_markup(text: bytes, name: str) -> None:
     head = text[:512].lstrip().lower()
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b'{"', b"%pdf", b"{\\rtf")):
         kind = "a web page or XML" if head.startswith(b"<") else "JSON, PDF or rich text"
-        raise refuse("not-a-table", "The file is no table", name, kind,
-                     "Export the data as CSV or Parquet; a login page may have been"
-                     " saved.")  # fmt: skip
+        raise refuse(
+            "not-a-table",
+            "The file is no table",
+            name,
+            kind,
+            "Export the data as CSV or Parquet; a login page may have been saved.",
+        )
 
 
 def guess_delimiter(text: bytes) -> str:
@@ -149,18 +161,31 @@ def _header(
     end = min(ends) if ends else len(text)
     start = end + (2 if text[end : end + 2] == b"\r\n" else 1)
     if end > MEGABYTE:
-        raise refuse("header-long", "The first line is far too long for a header",
-                     f"{name}, line 1", f"{end:,} bytes",
-                     "Check that this is a table.")  # fmt: skip
+        raise refuse(
+            "header-long",
+            "The first line is far too long for a header",
+            f"{name}, line 1",
+            f"{end:,} bytes",
+            "Check that this is a table.",
+        )
     try:
         names = next(csv.reader([text[:end].decode("utf-8")], delimiter=delimiter), [])
     except csv.Error as error:
-        raise refuse("header-broken", "The header cannot be read", f"{name}, line 1", str(error),
-                     "Check the quotes in the first line.") from error  # fmt: skip
+        raise refuse(
+            "header-broken",
+            "The header cannot be read",
+            f"{name}, line 1",
+            str(error),
+            "Check the quotes in the first line.",
+        ) from error
     if len(names) > MAX_COLUMNS:
-        raise refuse("too-many-columns", "The table has too many columns", f"{name}, line 1",
-                     f"{len(names):,} columns",
-                     "Give a long table: one event per row.")  # fmt: skip
+        raise refuse(
+            "too-many-columns",
+            "The table has too many columns",
+            f"{name}, line 1",
+            f"{len(names):,} columns",
+            "Give a long table: one event per row.",
+        )
     return unique_names(names, name, findings), start
 
 
@@ -186,9 +211,13 @@ def _without_end_row(rows: Any, name: str, text: bytes) -> Any:
     last = [column[rows.num_rows - 1].as_py() for column in rows.columns] if rows.num_rows else []
     swallowed = max((cell.count("\n") for cell in last), default=0)
     line = max(1, text.count(b"\n") + 3 - swallowed)
-    raise refuse("quote-open", "A quote is opened and never closed", f"{name}, about line {line}",
-                 f"{max(swallowed - 1, 0):,} lines swallowed by one cell",
-                 "Close or remove the quote on that line.")  # fmt: skip
+    raise refuse(
+        "quote-open",
+        "A quote is opened and never closed",
+        f"{name}, about line {line}",
+        f"{max(swallowed - 1, 0):,} lines swallowed by one cell",
+        "Close or remove the quote on that line.",
+    )
 
 
 def _count_wrong_rows(
@@ -196,20 +225,33 @@ def _count_wrong_rows(
 ) -> None:
     lines = where_list([number + 1 for number, _ in wrong])
     if len(wrong) > kept:
-        findings.problem("rows-uneven", "Most rows do not fit the header", f"{name}, rows {lines}",
-                         f"{len(wrong):,} rows without exactly {columns} cells, {kept:,} with",
-                         "Check the separator and the first line.")  # fmt: skip
+        findings.problem(
+            "rows-uneven",
+            "Most rows do not fit the header",
+            f"{name}, rows {lines}",
+            f"{len(wrong):,} rows without exactly {columns} cells, {kept:,} with",
+            "Check the separator and the first line.",
+        )
         findings.stop_if_problems()
     findings.leave_out(f"rows without exactly {columns} cells (rows {lines})", len(wrong), name)
 
 
 def _csv_refusal(error: Exception, name: str) -> InvalidData:
     if "straddl" in str(error):
-        return refuse("line-long", "One row is far too long", name,
-                      f"a row of more than {MAX_LINE // MEGABYTE} MB",
-                      "Look for a missing line break or an open quote.")  # fmt: skip
-    return refuse("csv-damaged", "The table cannot be read", name, str(error).splitlines()[0],
-                  "Export the table again as CSV in UTF-8.")  # fmt: skip
+        return refuse(
+            "line-long",
+            "One row is far too long",
+            name,
+            f"a row of more than {MAX_LINE // MEGABYTE} MB",
+            "Look for a missing line break or an open quote.",
+        )
+    return refuse(
+        "csv-damaged",
+        "The table cannot be read",
+        name,
+        str(error).splitlines()[0],
+        "Export the table again as CSV in UTF-8.",
+    )
 
 
 def _as_text(column: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 
-from swiftcore.data.reading.findings import Findings, refuse
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse
 
 
 def to_utf8(data: bytes, name: str, encoding: str, findings: Findings) -> bytes:
@@ -16,8 +17,9 @@ def to_utf8(data: bytes, name: str, encoding: str, findings: Findings) -> bytes:
         When the bytes are not text in the encoding set or in any usual one.
     """
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
-        raise refuse("file-empty", "The file is empty", name, f"{len(data)} bytes",
-                     "Export the data again.")  # fmt: skip
+        raise refuse(
+            "file-empty", "The file is empty", name, f"{len(data)} bytes", "Export the data again."
+        )
     chosen = encoding or _encoding_by_mark(data)
     if not chosen and _is_utf8(data):
         text = data
@@ -27,15 +29,23 @@ def to_utf8(data: bytes, name: str, encoding: str, findings: Findings) -> bytes:
             text = data.decode(chosen).encode("utf-8")
         except (UnicodeError, LookupError) as error:
             where = _place(error, data, name)
-            raise refuse("encoding-wrong", "The text cannot be decoded", where,
-                         f"bytes that are not {chosen}",
-                         "Set the encoding the file was saved in.") from error  # fmt: skip
+            raise refuse(
+                "encoding-wrong",
+                "The text cannot be decoded",
+                where,
+                f"bytes that are not {chosen}",
+                "Set the encoding the file was saved in.",
+            ) from error
     text = text.removeprefix(codecs.BOM_UTF8)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
-        raise refuse("nul-byte", "The text holds a NUL byte", f"{name}, line {line}",
-                     f"{text.count(bytes(1)):,} NUL bytes",
-                     "The file is damaged or not a text table; export it again.")  # fmt: skip
+        raise refuse(
+            "nul-byte",
+            "The text holds a NUL byte",
+            f"{name}, line {line}",
+            f"{text.count(bytes(1)):,} NUL bytes",
+            "The file is damaged or not a text table; export it again.",
+        )
     return text
 
 
@@ -70,12 +80,16 @@ def _eight_bit_encoding(data: bytes, name: str, findings: Findings) -> str:
     whole = sum(ord(letter) > 127 for letter in lenient) - broken
     if whole > broken:
         line = data[: _first_bad_byte(data)].count(10) + 1
-        raise refuse("utf8-damaged", "The text is UTF-8 with damaged letters",
-                     f"{name}, line {line}",
-                     f"{broken:,} damaged and {whole:,} sound letters beyond ASCII",
-                     "Export the file again, or set the encoding to cp1252.")  # fmt: skip
-    findings.note(f"{name} is not UTF-8; it was read as Windows-1252. "
-                  "If names look wrong, set the encoding.")  # fmt: skip
+        raise refuse(
+            "utf8-damaged",
+            "The text is UTF-8 with damaged letters",
+            f"{name}, line {line}",
+            f"{broken:,} damaged and {whole:,} sound letters beyond ASCII",
+            "Export the file again, or set the encoding to cp1252.",
+        )
+    findings.note(
+        f"{name} is not UTF-8; it was read as Windows-1252. If names look wrong, set the encoding."
+    )
     return "cp1252"
 
 

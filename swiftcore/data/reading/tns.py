@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from swiftcore.data.reading.findings import Findings, refuse
-from swiftcore.errors import InvalidData, where_list
+from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import InvalidData, refuse, where_list
 from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
 
 MAX_MODES = 16
@@ -38,9 +38,12 @@ class Entries:
 
 
 def read_tns(
-    text: bytes, name: str, index_base: str, maps: Mapping[int, tuple[str, ...]],
+    text: bytes,
+    name: str,
+    index_base: str,
+    maps: Mapping[int, tuple[str, ...]],
     findings: Findings,
-) -> SparseTensor:  # fmt: skip
+) -> SparseTensor:
     """A tensor from .tns text in UTF-8.
 
     Parameters
@@ -63,8 +66,9 @@ def read_tns(
     sizes = _sizes(entries, indices, name, maps, findings)
     repeated = len(indices) - len(np.unique(indices, axis=0)) if len(indices) < 10**7 else 0
     if repeated:
-        findings.note(f"{repeated:,} lines name a cell that another line names too; "
-                      "their values were added.")  # fmt: skip
+        findings.note(
+            f"{repeated:,} lines name a cell that another line names too; their values were added."
+        )
     zeros = int((entries.values == 0).sum())
     findings.leave_out("lines whose value is 0", zeros, name)
     modes = []
@@ -82,9 +86,17 @@ def _parse(text: bytes, name: str) -> Entries:
     if not body.strip():
         raise _no_entries(name)
     try:
-        table = pd.read_csv(io.BytesIO(body), sep=r"\s+", comment="#", header=None,
-                            dtype=np.float64, keep_default_na=False, na_values=[],
-                            engine="c", **_EXACT).to_numpy()  # fmt: skip
+        table = pd.read_csv(
+            io.BytesIO(body),
+            sep=r"\s+",
+            comment="#",
+            header=None,
+            dtype=np.float64,
+            keep_default_na=False,
+            na_values=[],
+            engine="c",
+            **_EXACT,
+        ).to_numpy()
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         raise _located(text, start, name) from error
     if table.shape[1] < 3 or not np.isfinite(table).all() or table.shape[1] > MAX_MODES + 1:
@@ -94,15 +106,24 @@ def _parse(text: bytes, name: str) -> Entries:
     if not whole or indices.min() < 0 or (values < 0).any():
         raise _located(text, start, name)
     if sizes is not None and len(sizes) != indices.shape[1]:
-        raise refuse("tns-header", "The header does not fit the entries", f"{name}, lines 1 and 2",
-                     f"{len(sizes)} sizes, {indices.shape[1]} indices per line",
-                     "Correct the header or leave it out.")  # fmt: skip
+        raise refuse(
+            "tns-header",
+            "The header does not fit the entries",
+            f"{name}, lines 1 and 2",
+            f"{len(sizes)} sizes, {indices.shape[1]} indices per line",
+            "Correct the header or leave it out.",
+        )
     return Entries(indices.astype(np.int64), values, sizes)
 
 
 def _no_entries(name: str) -> InvalidData:
-    return refuse("tns-empty", "The file holds no entries", name, "0 lines",
-                  "Write one entry per line: indices, then the value.")  # fmt: skip
+    return refuse(
+        "tns-empty",
+        "The file holds no entries",
+        name,
+        "0 lines",
+        "Write one entry per line: indices, then the value.",
+    )
 
 
 def _header(text: bytes) -> tuple[tuple[int, ...] | None, int]:
@@ -144,18 +165,31 @@ def _located(text: bytes, start: int, name: str) -> InvalidData:
         "tns-index": f"Indices are whole numbers from 0 or 1 up to {MAX_MODE:,}.",
         "tns-value": "Values are finite numbers of 0 or more.",
     }
-    names = {"tns-arity": "A line has a wrong number of columns", "tns-number":
-             "A line holds something that is no number", "tns-index": "An index cannot be",
-             "tns-value": "A value cannot be used"}  # fmt: skip
+    names = {
+        "tns-arity": "A line has a wrong number of columns",
+        "tns-number": "A line holds something that is no number",
+        "tns-index": "An index cannot be",
+        "tns-value": "A value cannot be used",
+    }
     found = Findings()
     for fault, lines in faults.items():
-        found.problem(fault, names[fault], f"{name}, lines {where_list(lines)}",
-                      f"'{sample[fault]}'", cures[fault])  # fmt: skip
+        found.problem(
+            fault,
+            names[fault],
+            f"{name}, lines {where_list(lines)}",
+            f"'{sample[fault]}'",
+            cures[fault],
+        )
     if not width:
         return _no_entries(name)
     if not faults:
-        found.problem("tns-damaged", "The file cannot be read as .tns", name, "no fault by line",
-                      "Write one entry per line: indices, then the value.")  # fmt: skip
+        found.problem(
+            "tns-damaged",
+            "The file cannot be read as .tns",
+            name,
+            "no fault by line",
+            "Write one entry per line: indices, then the value.",
+        )
     return InvalidData(found.problems)
 
 
@@ -176,17 +210,24 @@ def _base(entries: Entries, name: str, index_base: str, findings: Findings) -> N
     least = entries.indices.min(axis=0)
     found = np.minimum(least, 1)
     if index_base == "1" and (least == 0).any():
-        raise refuse("tns-base", "The file counts from 0, not from 1", name,
-                     f"index 0 in mode {int(np.argmin(least)) + 1}",
-                     "Set the index base to 0 or to detect.")  # fmt: skip
+        raise refuse(
+            "tns-base",
+            "The file counts from 0, not from 1",
+            name,
+            f"index 0 in mode {int(np.argmin(least)) + 1}",
+            "Set the index base to 0 or to detect.",
+        )
     if index_base in ("0", "1"):
         return np.full(len(least), int(index_base))
     if not index_base and 0 < (found == 0).sum() < len(found):
         zero = where_list(np.flatnonzero(found == 0) + 1)
-        raise refuse("tns-base-unclear", "Some modes hold an index 0 and others do not", name,
-                     f"index 0 only in mode {zero}",
-                     "Set the index base: 0 (unused first indices stay), or detect (each mode "
-                     "by itself).")  # fmt: skip
+        raise refuse(
+            "tns-base-unclear",
+            "Some modes hold an index 0 and others do not",
+            name,
+            f"index 0 only in mode {zero}",
+            "Set the index base: 0 (unused first indices stay), or detect (each mode by itself).",
+        )
     first = "0" if not found.any() else "1" if found.all() else "0 or 1, mode by mode"
     findings.note(f"Indices in {name} count from {first}.")
     findings.mapping["index base"] = first
@@ -194,9 +235,12 @@ def _base(entries: Entries, name: str, index_base: str, findings: Findings) -> N
 
 
 def _sizes(
-    entries: Entries, indices: NDArray[np.int64], name: str,
-    maps: Mapping[int, tuple[str, ...]], findings: Findings,
-) -> tuple[int, ...]:  # fmt: skip
+    entries: Entries,
+    indices: NDArray[np.int64],
+    name: str,
+    maps: Mapping[int, tuple[str, ...]],
+    findings: Findings,
+) -> tuple[int, ...]:
     largest = [int(top) + 1 for top in indices.max(axis=0)]
     sizes = list(entries.sizes or largest)
     for axis, needed in enumerate(largest):
@@ -204,14 +248,21 @@ def _sizes(
             sizes[axis] = max(len(maps[axis]), 1)
         if needed > sizes[axis]:
             source = "the .map file" if axis in maps else "the header"
-            findings.problem("tns-outside", f"An index lies beyond {source}",
-                             f"{name}, mode {axis + 1}", f"{needed} of {sizes[axis]}",
-                             f"Correct {source} or the index.")  # fmt: skip
+            findings.problem(
+                "tns-outside",
+                f"An index lies beyond {source}",
+                f"{name}, mode {axis + 1}",
+                f"{needed} of {sizes[axis]}",
+                f"Correct {source} or the index.",
+            )
         if sizes[axis] > MAX_LABELS:
-            findings.problem("tns-wide", "A mode is too wide to be named",
-                             f"{name}, mode {axis + 1}",
-                             f"{sizes[axis]:,} indices",
-                             "Close the gaps: number the indices in use.")  # fmt: skip
+            findings.problem(
+                "tns-wide",
+                "A mode is too wide to be named",
+                f"{name}, mode {axis + 1}",
+                f"{sizes[axis]:,} indices",
+                "Close the gaps: number the indices in use.",
+            )
     findings.stop_if_problems()
     return tuple(sizes)
 
@@ -235,6 +286,7 @@ def read_map(text: bytes, name: str) -> tuple[str, ...]:
         seen[line] = seen.get(line, 0) + 1
         labels.append(line if seen[line] == 1 else f"{line} #{seen[line]}")
     if not labels:
-        raise refuse("map-empty", "The .map file is empty", name, "0 lines",
-                     "Write one label per line.")  # fmt: skip
+        raise refuse(
+            "map-empty", "The .map file is empty", name, "0 lines", "Write one label per line."
+        )
     return tuple(labels)

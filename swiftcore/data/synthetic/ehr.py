@@ -135,11 +135,23 @@ def generate_ehr(
     visits = Visits(
         patient,
         day,
-        _draw_records(patient, about, is_man, DIAGNOSES_PER_VISIT, np.hstack(
-            [diagnosis_weights, _background(DIAGNOSES, diagnoses)]), rng),
-        _draw_records(patient, about, is_man, MEDICATIONS_PER_VISIT, np.hstack(
-            [medication_weights, _background(MEDICATIONS, medications)]), rng),
-    )  # fmt: skip
+        _draw_records(
+            patient,
+            about,
+            is_man,
+            DIAGNOSES_PER_VISIT,
+            np.hstack([diagnosis_weights, _background(DIAGNOSES, diagnoses)]),
+            rng,
+        ),
+        _draw_records(
+            patient,
+            about,
+            is_man,
+            MEDICATIONS_PER_VISIT,
+            np.hstack([medication_weights, _background(MEDICATIONS, medications)]),
+            rng,
+        ),
+    )
     outcome = _draw_outcome(memberships, phenotypes, heart_failure_share, rng)
     # More disease comes with more years; age is for the reader, the tensor does not hold it.
     mean_age = 50 + 5 * np.count_nonzero(memberships, axis=1) + 6 * outcome
@@ -170,8 +182,13 @@ def _check_settings(
     least_diagnoses = len({label for p in known for label in p.diagnoses})
     least_medications = len({label for p in known for label in p.medications})
     problems = [
-        Problem("synthetic-range", "Synthetic records cannot be made so", name,
-                str(value), f"Choose from {least} to {most}.")
+        Problem(
+            "synthetic-range",
+            "Synthetic records cannot be made so",
+            name,
+            str(value),
+            f"Choose from {least} to {most}.",
+        )
         for name, value, least, most in (
             ("n_patients", n_patients, 1, 10_000_000),
             ("n_diagnoses", n_diagnoses, least_diagnoses, len(DIAGNOSES)),
@@ -180,7 +197,7 @@ def _check_settings(
             ("heart_failure_share", share, 0, 1),
         )
         if not least <= value <= most
-    ]  # fmt: skip
+    ]
     if problems:
         raise InvalidSettings(problems)
 

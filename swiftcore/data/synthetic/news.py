@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from swiftcore.data.synthetic.news_vocabulary import QUALITIES, SHARED, TOPICS, Topic
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 
 Item = TypeVar("Item")
 
@@ -62,10 +62,14 @@ def generate_news(n_articles: int = 400, *, seed: int = 0) -> tuple[Article, ...
         If there is not at least one article per category.
     """
     if n_articles < len(CATEGORIES):
-        raise InvalidSettings(
-            Problem("synthetic-range", "Synthetic news cannot be made so", "n_articles",
-                    str(n_articles), f"Choose {len(CATEGORIES)} or more.")
-        )  # fmt: skip
+        raise refuse(
+            "synthetic-range",
+            "Synthetic news cannot be made so",
+            "n_articles",
+            str(n_articles),
+            f"Choose {len(CATEGORIES)} or more.",
+            kind=InvalidSettings,
+        )
     rng = np.random.default_rng(seed)
     categories = sorted(CATEGORIES[number % len(CATEGORIES)] for number in range(n_articles))
     return tuple(_write_article(category, rng) for category in categories)

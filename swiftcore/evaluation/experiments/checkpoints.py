@@ -12,7 +12,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from swiftcore.errors import Problem, SwiftError
+from swiftcore.errors import SwiftError, refuse
 from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
 from swiftcore.runtime.atomic_file import write_atomic
 
@@ -105,11 +105,14 @@ def compute_checkpoints(
         left = seconds / new * (len(missing) - new)
         stands = ExperimentProgress(done + new, total, task.words, seconds, left)
         if progress is not None and progress(stands) and new < len(missing):
-            raise Stopped(
-                Problem("stopped", "The experiment was stopped", "experiment",
-                        f"{done + new} of {total} parts done",
-                        "Start it again: it goes on where it was stopped.")
-            )  # fmt: skip
+            raise refuse(
+                "stopped",
+                "The experiment was stopped",
+                "experiment",
+                f"{done + new} of {total} parts done",
+                "Start it again: it goes on where it was stopped.",
+                kind=Stopped,
+            )
     return [kept for task in tasks if (kept := found[task.key]) is not None]
 
 
@@ -121,8 +124,9 @@ def _computed(
             yield task, compute(*task.arguments)
         return
     run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    numbered = (delayed(_numbered)(number, compute, task.arguments)
-                for number, task in enumerate(tasks))  # fmt: skip
+    numbered = (
+        delayed(_numbered)(number, compute, task.arguments) for number, task in enumerate(tasks)
+    )
     for number, part in run(numbered):
         yield tasks[number], part
 

@@ -83,10 +83,13 @@ def score_methods(
         for trial in _trials(method, rank, fold, settings, variant, binary)
     ]
     tasks = [
-        Task(trial.key(digest, settings.folds), trial.words,
-             (narrow[fold], labels, fold, method, trial))
+        Task(
+            trial.key(digest, settings.folds),
+            trial.words,
+            (narrow[fold], labels, fold, method, trial),
+        )
         for trial, fold, method in wanted
-    ]  # fmt: skip
+    ]
     found = compute_checkpoints(tasks, run_trial, parts, settings.jobs, progress)
     return labels, _chosen([trial for trial, _, _ in wanted], found, methods)
 
@@ -100,10 +103,18 @@ def _trials(
     binary: bool,
 ) -> list[Trial]:
     return [
-        Trial(method.key, rank, json.dumps(dict(setting), sort_keys=True), fold.repeat, fold.number,
-              features=settings.features, seed=settings.seed, **variant)
+        Trial(
+            method.key,
+            rank,
+            json.dumps(dict(setting), sort_keys=True),
+            fold.repeat,
+            fold.number,
+            features=settings.features,
+            seed=settings.seed,
+            **variant,
+        )
         for setting in method.settings(settings.quick, binary)
-    ]  # fmt: skip
+    ]
 
 
 def _chosen(
@@ -113,25 +124,39 @@ def _chosen(
     kinds = {method.key: method.kind for method in methods}
     best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Checkpoint]] = {}
     for trial, part in zip(trials, found, strict=True):
-        place = (trial.level, trial.draw, trial.recipe, trial.method, trial.rank,
-                 trial.repeat, trial.fold)  # fmt: skip
+        place = (
+            trial.level,
+            trial.draw,
+            trial.recipe,
+            trial.method,
+            trial.rank,
+            trial.repeat,
+            trial.fold,
+        )
         merit = tuple(part["merit"])
         if place not in best or merit > best[place][0]:
             best[place] = (merit, trial, part)
     return pd.DataFrame(
         [
             {
-                "method": trial.method, "kind": kinds[trial.method], "rank": trial.rank,
-                "repeat": trial.repeat, "fold": trial.fold, "level": trial.level or 0.0,
-                "draw": trial.draw, "recipe": trial.recipe,
-                "score": part["score"], "validation": part["validation"],
-                "second": part["second"], "seconds": part["seconds"],
+                "method": trial.method,
+                "kind": kinds[trial.method],
+                "rank": trial.rank,
+                "repeat": trial.repeat,
+                "fold": trial.fold,
+                "level": trial.level or 0.0,
+                "draw": trial.draw,
+                "recipe": trial.recipe,
+                "score": part["score"],
+                "validation": part["validation"],
+                "second": part["second"],
+                "seconds": part["seconds"],
                 "setting": json.dumps({**json.loads(trial.setting), **part["choice"]}),
                 "part": part,
             }
             for _, trial, part in best.values()
         ]
-    )  # fmt: skip
+    )
 
 
 def score_table(chosen: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -141,8 +166,19 @@ def score_table(chosen: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 def evaluation_tables(labels: Labels, chosen: pd.DataFrame, n_folds: int) -> dict[str, Any]:
     """Scores, summary, paired comparisons, curves or confusion: the tables of an evaluation."""
-    scores = score_table(chosen, "method", "kind", "rank", "repeat", "fold", "score", "validation",
-                         "second", "seconds", "setting")  # fmt: skip
+    scores = score_table(
+        chosen,
+        "method",
+        "kind",
+        "rank",
+        "repeat",
+        "fold",
+        "score",
+        "validation",
+        "second",
+        "seconds",
+        "setting",
+    )
     tables = {
         "scores": scores,
         "summary": summarise(scores),
@@ -189,9 +225,16 @@ def _curves(chosen: pd.DataFrame) -> pd.DataFrame:
         numbers = [*range(len(lines)), -1]
         for number, line in zip(numbers, [*lines, np.mean(lines, axis=0)], strict=True):
             pieces.append(
-                pd.DataFrame({"method": method, "rank": rank, "fold": number,
-                              "recall": RECALLS, "precision": np.round(line, 5)})
-            )  # fmt: skip
+                pd.DataFrame(
+                    {
+                        "method": method,
+                        "rank": rank,
+                        "fold": number,
+                        "recall": RECALLS,
+                        "precision": np.round(line, 5),
+                    }
+                )
+            )
     return pd.concat(pieces, ignore_index=True)
 
 
@@ -203,8 +246,14 @@ def _confusions(chosen: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
             predicted = np.array(part["probabilities"]).argmax(axis=1)
             table += confusion(np.array(part["truth"]), predicted, len(classes))
         lines += [
-            {"method": method, "rank": rank, "truth": truth, "predicted": predicted,
-             "count": int(table[i, j])}
-            for i, truth in enumerate(classes) for j, predicted in enumerate(classes)
-        ]  # fmt: skip
+            {
+                "method": method,
+                "rank": rank,
+                "truth": truth,
+                "predicted": predicted,
+                "count": int(table[i, j]),
+            }
+            for i, truth in enumerate(classes)
+            for j, predicted in enumerate(classes)
+        ]
     return pd.DataFrame(lines)

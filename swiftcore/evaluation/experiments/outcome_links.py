@@ -48,12 +48,18 @@ def link_outcome(memberships: NDArray[np.float64], labels: Labels, seed: int = 0
     rows = SCALINGS[name](memberships[known])
     path = STRENGTHS[: chosen + 1]
     whole = _weights(rows, codes, n_classes, path)
-    folds = np.array([
-        _weights(rows[tested != fold], codes[tested != fold], n_classes, path)
-        for fold in range(N_FOLDS)
-    ])  # fmt: skip
-    about |= {"score": float(best[:, chosen].mean()), "scaling": name, "notes": [],
-              "strength": float(STRENGTHS[chosen])}  # fmt: skip
+    folds = np.array(
+        [
+            _weights(rows[tested != fold], codes[tested != fold], n_classes, path)
+            for fold in range(N_FOLDS)
+        ]
+    )
+    about |= {
+        "score": float(best[:, chosen].mean()),
+        "scaling": name,
+        "notes": [],
+        "strength": float(STRENGTHS[chosen]),
+    }
     return Experiment("links", about, {"links": _table(_lines(whole, folds, labels.classes))})
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import refuse
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
@@ -60,10 +60,13 @@ class Experiment:
             tables = {name: _table(columns) for name, columns in plain["tables"].items()}
             return cls(str(plain["kind"]), dict(plain["about"]), tables)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise InvalidData(
-                Problem("experiment-file", "This is not a stored experiment, or it is damaged",
-                        "experiment", f"{type(error).__name__}: {error}", "Compute it again.")
-            ) from error  # fmt: skip
+            raise refuse(
+                "experiment-file",
+                "This is not a stored experiment, or it is damaged",
+                "experiment",
+                f"{type(error).__name__}: {error}",
+                "Compute it again.",
+            ) from error
 
     def write(self, folder: Path) -> None:
         """One JSON file and one CSV file per table."""

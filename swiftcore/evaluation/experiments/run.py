@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.summary import leaky_features
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments import outcome_links
 from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.cross_validation import (
@@ -38,8 +38,15 @@ from swiftcore.evaluation.protocol.scores import METRIC_TITLES, metric_name
 from swiftcore.fit_dataset import fit_baseline, fit_swift
 from swiftcore.phenotypes.matching import FOUND_FROM
 
-__all__ = ["ExperimentSettings", "Stopped", "cross_validate", "fit_swift", "link_outcome",
-           "run_experiment", "sweep_noise"]  # fmt: skip
+__all__ = [
+    "ExperimentSettings",
+    "Stopped",
+    "cross_validate",
+    "fit_swift",
+    "link_outcome",
+    "run_experiment",
+    "sweep_noise",
+]
 
 Tables = dict[str, pd.DataFrame]
 COMPARED_BY_ENTRIES = (
@@ -71,10 +78,14 @@ def run_experiment(
         raises :class:`Stopped`.
     """
     if kind not in _EXPERIMENTS:
-        raise InvalidSettings(
-            Problem("experiment-unknown", "There is no such experiment", "kind", repr(kind),
-                    f"Choose one of {', '.join(_EXPERIMENTS)}.")
-        )  # fmt: skip
+        raise refuse(
+            "experiment-unknown",
+            "There is no such experiment",
+            "kind",
+            repr(kind),
+            f"Choose one of {', '.join(_EXPERIMENTS)}.",
+            kind=InvalidSettings,
+        )
     chosen = settings or ExperimentSettings()
     chosen = replace(chosen, methods=chosen.methods or _usual(kind, dataset, chosen))
     began = time.perf_counter()
@@ -125,10 +136,14 @@ def _usual(kind: str, dataset: Dataset, settings: ExperimentSettings) -> tuple[s
 
 def _refuse_methods(asked: Sequence[str], possible: Sequence[str], why: str) -> None:
     if wrong := [repr(key) for key in asked if key not in possible]:
-        raise InvalidSettings(
-            Problem("method-unfit", why, "methods", ", ".join(wrong),
-                    f"Choose from {', '.join(possible)}.")
-        )  # fmt: skip
+        raise refuse(
+            "method-unfit",
+            why,
+            "methods",
+            ", ".join(wrong),
+            f"Choose from {', '.join(possible)}.",
+            kind=InvalidSettings,
+        )
 
 
 def _noise(
@@ -140,16 +155,20 @@ def _noise(
     levels = [level for level in settings.levels if level > 0]
     refits = [
         Refit("noise", draw, settings.seed, level=level)
-        for level in levels for draw in range(settings.draws)
-    ]  # fmt: skip
+        for level in levels
+        for draw in range(settings.draws)
+    ]
     notes = []
     if dataset.word_counts is not None:
         refits.insert(0, Refit("noise", 0, settings.seed))
         notes.append(COMPARED_BY_ENTRIES)
     survival = pd.concat(
-        [_followed(dataset, settings, "swift", rank, refits, parts, progress).assign(rank=rank)
-         for rank in settings.ranks], ignore_index=True,
-    )  # fmt: skip
+        [
+            _followed(dataset, settings, "swift", rank, refits, parts, progress).assign(rank=rank)
+            for rank in settings.ranks
+        ],
+        ignore_index=True,
+    )
     tables = {"survival": survival[["rank", "phenotype", "level", "draw", "cosine"]]}
     if dataset.outcome is None:
         return tables, {"found_from": FOUND_FROM, "notes": notes}
@@ -157,11 +176,16 @@ def _noise(
         {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
     ]
     labels, chosen = score_methods(
-        dataset, [METHODS[key] for key in settings.methods], settings,
-        parts=parts, progress=progress, variants=variants,
-    )  # fmt: skip
-    tables["scores"] = score_table(chosen, "method", "kind", "rank", "level", "draw", "repeat",
-                                   "fold", "score")  # fmt: skip
+        dataset,
+        [METHODS[key] for key in settings.methods],
+        settings,
+        parts=parts,
+        progress=progress,
+        variants=variants,
+    )
+    tables["scores"] = score_table(
+        chosen, "method", "kind", "rank", "level", "draw", "repeat", "fold", "score"
+    )
     about = _about_labels(dataset, labels)
     return tables, about | {"found_from": FOUND_FROM, "notes": [*about["notes"], *notes]}
 
@@ -174,10 +198,13 @@ def _ablation(
 ) -> tuple[Tables, dict[str, Any]]:
     _refuse_methods(settings.methods, COST_METHODS, "A method uses no cost matrices")
     labels, chosen = score_methods(
-        dataset, [METHODS[key] for key in settings.methods], settings,
-        parts=parts, progress=progress,
+        dataset,
+        [METHODS[key] for key in settings.methods],
+        settings,
+        parts=parts,
+        progress=progress,
         variants=[{"recipe": recipe} for recipe in settings.recipes],
-    )  # fmt: skip
+    )
     scores = score_table(
         chosen, "method", "recipe", "rank", "repeat", "fold", "score", "validation"
     )
@@ -231,21 +258,35 @@ def _followed(
         named = {"rank": rank, "method": method}
         fit = partial(fit_baseline, rank=rank, method=method)
     name = json.dumps(named, sort_keys=True, default=str)
-    return follow_phenotypes(dataset, fit, name, refits, settings.seed, parts=parts,
-                             jobs=settings.jobs, progress=progress)  # fmt: skip
+    return follow_phenotypes(
+        dataset,
+        fit,
+        name,
+        refits,
+        settings.seed,
+        parts=parts,
+        jobs=settings.jobs,
+        progress=progress,
+    )
 
 
 def _about(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]:
     packages = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
     return {
-        "data": {"name": dataset.name, "digest": data_digest(dataset),
-                 "shape": list(dataset.tensor.shape), "entries": dataset.tensor.n_entries},
+        "data": {
+            "name": dataset.name,
+            "digest": data_digest(dataset),
+            "shape": list(dataset.tensor.shape),
+            "entries": dataset.tensor.n_entries,
+        },
         "settings": settings.plain(),
-        "versions": {"python": platform.python_version(),
-                     "swift-phenotyping": version("swift-phenotyping"),
-                     **{name: version(name) for name in packages}},
+        "versions": {
+            "python": platform.python_version(),
+            "swift-phenotyping": version("swift-phenotyping"),
+            **{name: version(name) for name in packages},
+        },
         "notes": [],
-    }  # fmt: skip
+    }
 
 
 def _about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
@@ -253,16 +294,23 @@ def _about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
     notes = [str(one) for one in leaky_features(dataset.tensor, dataset.outcome)]
     words = dataset.tensor.shape[-1]
     if dataset.word_counts is not None and words < len(dataset.words):
-        notes.append(f"The {words} words were chosen from all documents, those of the test "
-                     "folds too (not by their category). To choose them from "
-                     "training documents alone, build the data with all words and set the "
-                     "number of features.")  # fmt: skip
+        notes.append(
+            f"The {words} words were chosen from all documents, those of the test "
+            "folds too (not by their category). To choose them from "
+            "training documents alone, build the data with all words and set the "
+            "number of features."
+        )
     missing = int((labels.codes < 0).sum())
     if missing:
         notes.append(f"{missing} rows have no outcome and were left out.")
-    return {"metric": name, "metric_title": METRIC_TITLES[name], "chance": labels.chance,
-            "classes": list(labels.classes), "outcome": dataset.outcome_name,
-            "notes": notes}  # fmt: skip
+    return {
+        "metric": name,
+        "metric_title": METRIC_TITLES[name],
+        "chance": labels.chance,
+        "classes": list(labels.classes),
+        "outcome": dataset.outcome_name,
+        "notes": notes,
+    }
 
 
 _EXPERIMENTS = {

@@ -56,5 +56,10 @@ def _numeric(column: pd.Series) -> bool:
 
 
 def _problem(kind: str, table: str, found: str) -> Problem:
-    return Problem("experiment-table", "A stored experiment cannot be shown",
-                   f"{kind}, table {table}", found, "Compute it again.")  # fmt: skip
+    return Problem(
+        "experiment-table",
+        "A stored experiment cannot be shown",
+        f"{kind}, table {table}",
+        found,
+        "Compute it again.",
+    )

@@ -75,23 +75,54 @@ def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
     known = {"methods": METHOD_TITLES, "recipes": RECIPES}
     for name, word in (("methods", "method"), ("recipes", "cost recipe")):
         if unknown := [repr(one) for one in getattr(chosen, name) if one not in known[name]]:
-            yield Problem(f"{name[:-1]}-unknown", f"There is no such {word}", name,
-                          ", ".join(unknown), f"Choose from {', '.join(known[name])}.")  # fmt: skip
+            yield Problem(
+                f"{name[:-1]}-unknown",
+                f"There is no such {word}",
+                name,
+                ", ".join(unknown),
+                f"Choose from {', '.join(known[name])}.",
+            )
 
 
 def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
     if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
         found = ", ".join(map(str, chosen.ranks)) or "none"
-        yield Problem("ranks", "Every rank is a whole number of 1 or more", "ranks", found,
-                      "Give ranks such as 5 10 20.")  # fmt: skip
-    for name, least in (("folds", 2), ("repeats", 1), ("draws", 1), ("seeds", 1),
-                        ("features", 0), ("seed", 0)):  # fmt: skip
+        yield Problem(
+            "ranks",
+            "Every rank is a whole number of 1 or more",
+            "ranks",
+            found,
+            "Give ranks such as 5 10 20.",
+        )
+    for name, least in (
+        ("folds", 2),
+        ("repeats", 1),
+        ("draws", 1),
+        ("seeds", 1),
+        ("features", 0),
+        ("seed", 0),
+    ):
         if getattr(chosen, name) < least:
-            yield Problem(name, "The number is too small", name, repr(getattr(chosen, name)),
-                          f"Give a whole number of {least} or more.")  # fmt: skip
+            yield Problem(
+                name,
+                "The number is too small",
+                name,
+                repr(getattr(chosen, name)),
+                f"Give a whole number of {least} or more.",
+            )
     if chosen.jobs == 0:
-        yield Problem("jobs", "No process would be left", "jobs", "0",
-                      "Give the number of processes, or -1 for one per core.")  # fmt: skip
+        yield Problem(
+            "jobs",
+            "No process would be left",
+            "jobs",
+            "0",
+            "Give the number of processes, or -1 for one per core.",
+        )
     if wrong := [repr(level) for level in chosen.levels if not 0 <= level <= 1]:
-        yield Problem("noise-level", "A noise level is out of range", "levels",
-                      ", ".join(wrong), "Give shares from 0 to 1.")  # fmt: skip
+        yield Problem(
+            "noise-level",
+            "A noise level is out of range",
+            "levels",
+            ", ".join(wrong),
+            "Give shares from 0 to 1.",
+        )

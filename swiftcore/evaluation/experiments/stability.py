@@ -92,11 +92,17 @@ def follow_phenotypes(
     ]
     rank = clean[0].shape[1]
     lines = [
-        {"phenotype": component_id(component, rank), "against": refit.against, "run": refit.run,
-         "level": refit.level, "draw": refit.run, "cosine": float(cosine)}
+        {
+            "phenotype": component_id(component, rank),
+            "against": refit.against,
+            "run": refit.run,
+            "level": refit.level,
+            "draw": refit.run,
+            "cosine": float(cosine),
+        }
         for refit, other in zip(refits, others, strict=True)
         for component, cosine in enumerate(match(clean, other))
-    ]  # fmt: skip
+    ]
     columns = ["phenotype", "against", "run", "level", "draw", "cosine"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -104,11 +110,17 @@ def follow_phenotypes(
 def summarise_matches(matches: pd.DataFrame) -> pd.DataFrame:
     """Share of runs in which each phenotype was found again, and the mean congruence."""
     found = matches.assign(found=matches["cosine"] >= FOUND_FROM)
-    shares = found.pivot_table(index="phenotype", columns="against", values="found",
-                               aggfunc="mean", sort=True)  # fmt: skip
+    shares = found.pivot_table(
+        index="phenotype", columns="against", values="found", aggfunc="mean", sort=True
+    )
     means = found.groupby("phenotype")["cosine"].mean()
-    table = pd.DataFrame({"phenotype": shares.index, "seeds": shares["seed"].to_numpy(float),
-                          "folds": shares["fold"].to_numpy(float)})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "phenotype": shares.index,
+            "seeds": shares["seed"].to_numpy(float),
+            "folds": shares["fold"].to_numpy(float),
+        }
+    )
     table["cosine"] = means.loc[table["phenotype"]].to_numpy()
     return table
 

@@ -67,9 +67,14 @@ def run_trial(
     """
     began = time.perf_counter()
     prepared = prepare(
-        dataset, labels, fold, features=trial.features, recipe=trial.recipe, seed=trial.seed,
+        dataset,
+        labels,
+        fold,
+        features=trial.features,
+        recipe=trial.recipe,
+        seed=trial.seed,
         noise=None if trial.level is None else Noise(trial.level, trial.draw),
-    )  # fmt: skip
+    )
     setting = json.loads(trial.setting)
     if method.classify is not None:
         result = _classify(method, prepared, setting, trial.seed)

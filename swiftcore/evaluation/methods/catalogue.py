@@ -162,10 +162,15 @@ _QUICK_SUPERVISED: tuple[Setting, ...] = (
     {"sharpness": 5.0, "label_weighting": 1.0, **_RARE, PRESENCE: True},
 )
 BASELINES: dict[str, type[Factorizer]] = {
-    "cp_als": CpAls, "cp_nmu": CpNmu, "supervised_cp": SupervisedCp, "similarity_cp": SimilarityCp,
-    "cp_continuous": CpContinuous, "cp_binary": CpBinary, "cp_apr": CpApr,
+    "cp_als": CpAls,
+    "cp_nmu": CpNmu,
+    "supervised_cp": SupervisedCp,
+    "similarity_cp": SimilarityCp,
+    "cp_continuous": CpContinuous,
+    "cp_binary": CpBinary,
+    "cp_apr": CpApr,
     "direct_wasserstein": DirectWasserstein,
-}  # fmt: skip
+}
 COST_METHODS = ("swift", "supervised_swift", "supervised_cp", "similarity_cp", "direct_wasserstein")
 # Quick enough to be fitted again and again, and without labels.
 REPEATABLE = ("swift", "cp_als", "cp_nmu", "similarity_cp", "cp_continuous", "cp_binary", "cp_apr")
@@ -207,16 +212,26 @@ _GRIDS: dict[str, tuple[tuple[Setting, ...], tuple[Setting, ...]]] = {  # thorou
 
 METHODS: dict[str, Method] = {
     **{
-        key: Method(key, "factorization", grid=grid, quick_grid=quick,
-                    embed=_embed_with(BASELINES[key]) if key in BASELINES else embed_swift)
+        key: Method(
+            key,
+            "factorization",
+            grid=grid,
+            quick_grid=quick,
+            embed=_embed_with(BASELINES[key]) if key in BASELINES else embed_swift,
+        )
         for key, (grid, quick) in _GRIDS.items()
     },
     **{
-        key: Method(key, "classifier", classify=_classify_with(key), grid=tuple(grid),
-                    quick_grid=tuple(grid[1::2]))
+        key: Method(
+            key,
+            "classifier",
+            classify=_classify_with(key),
+            grid=tuple(grid),
+            quick_grid=tuple(grid[1::2]),
+        )
         for key, grid in CLASSIFIER_GRIDS.items()
     },
-}  # fmt: skip
+}
 
 
 def usual_methods(dataset: Dataset, features: int = 0, *, quick: bool = False) -> tuple[str, ...]:

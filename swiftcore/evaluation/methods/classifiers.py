@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 
-from swiftcore.errors import InvalidData, InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.tensor import SparseTensor
 from swiftcore.tensor.row_checks import check_features
 
@@ -54,9 +54,11 @@ class RowUnfolding:
         place = np.minimum(np.searchsorted(self.columns, flat), len(self.columns) - 1)
         known = self.columns[place] == flat
         return _matrix(
-            tensor.values[known], tensor.coordinates[known, 0], place[known],
+            tensor.values[known],
+            tensor.coordinates[known, 0],
+            place[known],
             (tensor.shape[0], len(self.columns)),
-        )  # fmt: skip
+        )
 
 
 def unfolded(tensor: SparseTensor) -> sparse.csr_array:
@@ -108,10 +110,14 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int
     """
     name = key.rsplit("_", 1)[0]
     if key not in CLASSIFIER_GRIDS:
-        raise InvalidSettings(
-            Problem("classifier-unknown", "There is no such classifier", "method", repr(key),
-                    f"Choose one of {', '.join(CLASSIFIER_GRIDS)}.")
-        )  # fmt: skip
+        raise refuse(
+            "classifier-unknown",
+            "There is no such classifier",
+            "method",
+            repr(key),
+            f"Choose one of {', '.join(CLASSIFIER_GRIDS)}.",
+            kind=InvalidSettings,
+        )
     if "n_neighbors" in setting:
         setting = {**setting, "n_neighbors": min(setting["n_neighbors"], n_rows)}
     made = {"lasso": _lasso, "forest": _forest, "mlp": _mlp, "knn": _knn}[name](setting, seed)
@@ -142,9 +148,14 @@ def _forest(setting: Mapping[str, Any], seed: int) -> Any:
 
 def _mlp(setting: Mapping[str, Any], seed: int) -> Any:
     return MLPClassifier(
-        hidden_layer_sizes=(32,), max_iter=300, learning_rate_init=0.003, tol=1e-3,
-        n_iter_no_change=5, random_state=seed, **setting,
-    )  # fmt: skip
+        hidden_layer_sizes=(32,),
+        max_iter=300,
+        learning_rate_init=0.003,
+        tol=1e-3,
+        n_iter_no_change=5,
+        random_state=seed,
+        **setting,
+    )
 
 
 def _knn(setting: Mapping[str, Any], seed: int) -> Any:
@@ -155,10 +166,13 @@ def _flat_features(tensor: SparseTensor) -> NDArray[np.int64]:
     """One number per entry for its combination of features."""
     sizes = tensor.shape[1:]
     if float(np.prod([float(size) for size in sizes])) >= 2.0**63:
-        raise InvalidData(
-            Problem("unfolding-size", "The row unfolding has more columns than can be numbered",
-                    "modes after the first", f"sizes {sizes}", "Use the indicators instead.")
-        )  # fmt: skip
+        raise refuse(
+            "unfolding-size",
+            "The row unfolding has more columns than can be numbered",
+            "modes after the first",
+            f"sizes {sizes}",
+            "Use the indicators instead.",
+        )
     places = tuple(tensor.coordinates[:, mode] for mode in range(1, tensor.n_modes))
     return np.asarray(np.ravel_multi_index(places, sizes), dtype=np.int64)
 

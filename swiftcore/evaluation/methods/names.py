@@ -28,10 +28,20 @@ METHOD_KINDS = {
     for key in METHOD_TITLES
 }
 _GRID_SIZES = {  # quick, thorough, where counts differ; all others have one setting
-    "swift": (4, 25), "supervised_swift": (3, 10), "cp_als": (2, 2), "cp_nmu": (2, 2),
-    "supervised_cp": (4, 18), "similarity_cp": (3, 8), "cp_continuous": (2, 4), "cp_apr": (2, 2),
-    "direct_wasserstein": (1, 2), "lasso": (3, 6), "forest": (1, 3), "mlp": (1, 3), "knn": (2, 4),
-}  # fmt: skip
+    "swift": (4, 25),
+    "supervised_swift": (3, 10),
+    "cp_als": (2, 2),
+    "cp_nmu": (2, 2),
+    "supervised_cp": (4, 18),
+    "similarity_cp": (3, 8),
+    "cp_continuous": (2, 4),
+    "cp_apr": (2, 2),
+    "direct_wasserstein": (1, 2),
+    "lasso": (3, 6),
+    "forest": (1, 3),
+    "mlp": (1, 3),
+    "knn": (2, 4),
+}
 
 
 def grid_size(key: str, quick: bool) -> int:

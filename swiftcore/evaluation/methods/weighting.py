@@ -64,8 +64,9 @@ def label_weights(
     apart = np.zeros(len(share))
     for code in np.unique(codes):
         inside = codes == code
-        first, second = (np.asarray(present[rows].mean(axis=0)).ravel()
-                         for rows in (inside, ~inside))  # fmt: skip
+        first, second = (
+            np.asarray(present[rows].mean(axis=0)).ravel() for rows in (inside, ~inside)
+        )
         error = spread * np.sqrt(1 / inside.sum() + 1 / (~inside).sum())
         apart = np.maximum(apart, np.abs(first - second) / error)
     return np.asarray(np.maximum(apart / max(float(apart.max()), 1e-9), MIN_WEIGHT) ** power)
@@ -73,8 +74,9 @@ def label_weights(
 
 def presence(tensors: Tensors) -> Tensors:
     """The same parts with 1 for every entry, however large it was."""
-    return {part: _with_values(tensor, np.ones(tensor.n_entries))
-            for part, tensor in tensors.items()}  # fmt: skip
+    return {
+        part: _with_values(tensor, np.ones(tensor.n_entries)) for part, tensor in tensors.items()
+    }
 
 
 def _with_values(tensor: SparseTensor, values: NDArray[np.float64]) -> SparseTensor:

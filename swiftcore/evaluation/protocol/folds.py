@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData, Problem, refuse
 
 MIN_FOLDS = 3  # one to test, one to choose, the rest to train
 
@@ -61,10 +61,13 @@ def read_labels(dataset: Dataset) -> Labels:
         If there is no outcome, or only one class.
     """
     if dataset.outcome is None:
-        raise InvalidData(
-            Problem("no-outcome", "There is nothing to predict", dataset.name, "no outcome",
-                    "Give the data an outcome (a column, codes or a category).")
-        )  # fmt: skip
+        raise refuse(
+            "no-outcome",
+            "There is nothing to predict",
+            dataset.name,
+            "no outcome",
+            "Give the data an outcome (a column, codes or a category).",
+        )
     if dataset.outcome.dtype == bool:
         name = dataset.outcome_name or "outcome"
         labels = Labels((f"no {name}", name), dataset.outcome.astype(np.int64))
@@ -75,10 +78,13 @@ def read_labels(dataset: Dataset) -> Labels:
         labels = Labels(classes, np.array([place[text] for text in texts], dtype=np.int64))
     present = set(labels.codes[labels.codes >= 0].tolist())
     if len(present) < 2:
-        raise InvalidData(
-            Problem("one-class", "All rows have the same outcome", dataset.outcome_name,
-                    f"{len(present)} class", "Choose an outcome that some rows have.")
-        )  # fmt: skip
+        raise refuse(
+            "one-class",
+            "All rows have the same outcome",
+            dataset.outcome_name,
+            f"{len(present)} class",
+            "Choose an outcome that some rows have.",
+        )
     return labels
 
 
@@ -134,16 +140,25 @@ def _check_counts(
     problems = []
     if n_folds < MIN_FOLDS:
         problems.append(
-            Problem("fold-count", "Too few folds to train, choose and test", "folds", str(n_folds),
-                    f"Use {MIN_FOLDS} or more.")
-        )  # fmt: skip
+            Problem(
+                "fold-count",
+                "Too few folds to train, choose and test",
+                "folds",
+                str(n_folds),
+                f"Use {MIN_FOLDS} or more.",
+            )
+        )
     for code, name in enumerate(labels.classes):
         members = len(np.unique(groups[codes == code]))
         if members < n_folds:
             problems.append(
-                Problem("class-too-small", "A class has too few rows for the folds", name,
-                        f"{members} rows for {n_folds} folds",
-                        "Use fewer folds, or leave the class out.")
-            )  # fmt: skip
+                Problem(
+                    "class-too-small",
+                    "A class has too few rows for the folds",
+                    name,
+                    f"{members} rows for {n_folds} folds",
+                    "Use fewer folds, or leave the class out.",
+                )
+            )
     if problems:
         raise InvalidData(problems)

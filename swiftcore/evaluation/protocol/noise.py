@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import InvalidSettings, Problem
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.tensor import SparseTensor
 
 
@@ -28,10 +28,14 @@ class Noise:
 
     def __post_init__(self) -> None:
         if not 0 <= self.level <= 1:
-            raise InvalidSettings(
-                Problem("noise-level", "The noise level is out of range", "level",
-                        repr(self.level), "Give a share from 0 to 1.")
-            )  # fmt: skip
+            raise refuse(
+                "noise-level",
+                "The noise level is out of range",
+                "level",
+                repr(self.level),
+                "Give a share from 0 to 1.",
+                kind=InvalidSettings,
+            )
 
 
 def add_noise(tensor: SparseTensor, noise: Noise) -> SparseTensor:

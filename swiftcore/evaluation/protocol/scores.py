@@ -85,7 +85,9 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean and spread over folds, one line per method and rank."""
     grouped = scores.groupby(["method", "kind", "rank"], sort=False)
     table = grouped.agg(
-        mean=("score", "mean"), sd=("score", "std"), second_mean=("second", "mean"),
+        mean=("score", "mean"),
+        sd=("score", "std"),
+        second_mean=("second", "mean"),
         n=("score", "size"),
-    )  # fmt: skip
+    )
     return table.reset_index()

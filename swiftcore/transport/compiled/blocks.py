@@ -13,8 +13,7 @@ BLOCK = 128  # columns worked on at a time
 
 
 @njit(**COMPILED)
-def khatri_rao(first: int, n: int, places: Any, stacked: Any,
-                products: Any, peaks: Any) -> None:  # fmt: skip
+def khatri_rao(first: int, n: int, places: Any, stacked: Any, products: Any, peaks: Any) -> None:
     """Rows of the Khatri-Rao product of the other factors, each divided by its sum."""
     rank, tiny = stacked.shape[1], np.finfo(products.dtype).tiny
     for b in range(n):
@@ -37,8 +36,16 @@ def khatri_rao(first: int, n: int, places: Any, stacked: Any,
 
 
 @njit(**COMPILED)
-def scatter(first: int, n: int, places: Any, stacked: Any, back: Any, scales: Any,
-             other_sums: Any, other_shift: Any) -> None:  # fmt: skip
+def scatter(
+    first: int,
+    n: int,
+    places: Any,
+    stacked: Any,
+    back: Any,
+    scales: Any,
+    other_sums: Any,
+    other_shift: Any,
+) -> None:
     """Add (Q A) * the other factors' rows to the numerators of the other modes."""
     rank = stacked.shape[1]
     term = np.empty(rank, stacked.dtype)

@@ -61,8 +61,9 @@ def _kernel_times(bases: Any, start: int, stop: int, v: Any, kernel: Any, kv: An
 
 
 @njit(**COMPILED)
-def _kernel_transposed_times(bases: Any, start: int, stop: int, kernel: Any, u: Any,
-                             ktu: Any) -> None:  # fmt: skip
+def _kernel_transposed_times(
+    bases: Any, start: int, stop: int, kernel: Any, u: Any, ktu: Any
+) -> None:
     """Add the part of K'u on the support that the tile's rows give, four at a time."""
     width, p = np.uint64(len(u)), start
     zero = u.dtype.type(0)
@@ -109,11 +110,27 @@ def _scale_rows(x: Any, kv: Any, phi: Any, fresh: bool, u: Any) -> Any:
 
 
 @njit(**COMPILED)
-def sweep_columns(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
-                  kernel: Any, stacked: Any, own: Any, moved: Any, own_moved: Any,
-                  relaxation: float, offset: float, gather: bool, fresh: bool,
-                  own_sum: Any, other_sums: Any, other_shift: Any,
-                  ktu: Any, column_sums: Any) -> None:  # fmt: skip
+def sweep_columns(
+    starts: Any,
+    rows: Any,
+    places: Any,
+    v: Any,
+    shift: Any,
+    kernel: Any,
+    stacked: Any,
+    own: Any,
+    moved: Any,
+    own_moved: Any,
+    relaxation: float,
+    offset: float,
+    gather: bool,
+    fresh: bool,
+    own_sum: Any,
+    other_sums: Any,
+    other_shift: Any,
+    ktu: Any,
+    column_sums: Any,
+) -> None:
     """Half a sweep of a range of columns, block by block, and within it tile by tile of rows.
 
     Written: ``ktu`` on the support (zeros before), ``column_sums`` = kappa, mass of Delta,
@@ -170,8 +187,16 @@ def sweep_columns(starts: Any, rows: Any, places: Any, v: Any, shift: Any,
 
 
 @njit(**COMPILED)
-def _note_scales(first: int, n: int, peaks: Any, shift: Any, relaxation: float, offset: float,
-                 scales: Any, column_sums: Any) -> None:  # fmt: skip
+def _note_scales(
+    first: int,
+    n: int,
+    peaks: Any,
+    shift: Any,
+    relaxation: float,
+    offset: float,
+    scales: Any,
+    column_sums: Any,
+) -> None:
     """Per column: kappa, and what turns the scaled Q (in ``scales``) and Delta into the true."""
     for b in range(n):
         alive = peaks[b] > 0
@@ -184,9 +209,19 @@ def _note_scales(first: int, n: int, peaks: Any, shift: Any, relaxation: float, 
 
 
 @njit(**COMPILED)
-def finish_sweep(starts: Any, log_x: Any, ktu: Any, kappas: Any, relaxation: float,
-                 offset: float, deflate: bool, h: Any, v: Any, shift: Any,
-                 column_sums: Any) -> None:  # fmt: skip
+def finish_sweep(
+    starts: Any,
+    log_x: Any,
+    ktu: Any,
+    kappas: Any,
+    relaxation: float,
+    offset: float,
+    deflate: bool,
+    h: Any,
+    v: Any,
+    shift: Any,
+    column_sums: Any,
+) -> None:
     """The other half of the sweep: new log v from K'u, deflated, with the duality gap.
 
     With a = (h - h') / phi on the support, h' = phi (log x - log K'u) and Psi = exp(h + log K'u):

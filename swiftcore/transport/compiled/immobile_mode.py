@@ -12,10 +12,20 @@ from swiftcore.transport.compiled.elementary import COMPILED, exp, log
 
 
 @njit(**COMPILED)
-def sweep_cells(starts: Any, rows: Any, places: Any, log_x: Any, stacked: Any, own: Any,
-                powers: tuple[float, float, float], gather: bool,
-                own_sum: Any, other_sums: Any, other_shift: Any,
-                column_sums: Any) -> None:  # fmt: skip
+def sweep_cells(
+    starts: Any,
+    rows: Any,
+    places: Any,
+    log_x: Any,
+    stacked: Any,
+    own: Any,
+    powers: tuple[float, float, float],
+    gather: bool,
+    own_sum: Any,
+    other_sums: Any,
+    other_shift: Any,
+    column_sums: Any,
+) -> None:
     """Columns in which no mass moves: log Q = level + data_power log x - model_power log x^.
 
     With a kernel that is a multiple of the identity every nonzero is a problem of its own,

@@ -58,9 +58,20 @@ def _shares(rows: Any, h: Any, cost: Any, sharpness: float, p: Any, top: Any, lo
 
 
 @njit(**COMPILED)
-def _evaluate_column(log_x: Any, log_model: Any, model: Any, numbers: Any, h: Any, log_kv: Any,
-                     p: Any, q: Any, delta: Any, psi: Any, wanted: Any,
-                     sums: Any) -> float:  # fmt: skip
+def _evaluate_column(
+    log_x: Any,
+    log_model: Any,
+    model: Any,
+    numbers: Any,
+    h: Any,
+    log_kv: Any,
+    p: Any,
+    q: Any,
+    delta: Any,
+    psi: Any,
+    wanted: Any,
+    sums: Any,
+) -> float:
     """Marginals and dual value / lambda of one column, given the shares p of log v = h.
 
     ``psi`` and ``wanted`` = x exp(-h / (lambda rho)) agree exactly at the optimum; ``sums``
@@ -122,8 +133,19 @@ def _newton_step(p: Any, delta: Any, psi: Any, wanted: Any, product: float) -> A
 
 
 @njit(**COMPILED)
-def _solve_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any, numbers: Any,
-                  tolerance: float, turns: int, h: Any, q: Any, sums: Any) -> None:  # fmt: skip
+def _solve_column(
+    rows: Any,
+    log_x: Any,
+    log_model: Any,
+    model: Any,
+    cost: Any,
+    numbers: Any,
+    tolerance: float,
+    turns: int,
+    h: Any,
+    q: Any,
+    sums: Any,
+) -> None:
     """Solve one column's problem by Newton steps on log v, each accepted by the dual value.
 
     ``numbers`` = sharpness, marginal weight, offset. ``h`` and ``q`` are changed in place: log v,
@@ -136,8 +158,9 @@ def _solve_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any, 
     top, log_kv = np.empty(n_rows), np.empty(n_rows)
     delta, psi, wanted = np.empty(n_rows, cost.dtype), np.empty(size), np.empty(size)
     _shares(rows, h, cost, sharpness, p, top, log_kv)
-    dual = _evaluate_column(log_x, log_model, model, numbers, h, log_kv, p, q, delta,
-                            psi, wanted, sums)  # fmt: skip
+    dual = _evaluate_column(
+        log_x, log_model, model, numbers, h, log_kv, p, q, delta, psi, wanted, sums
+    )
     size_of_column = 0.0
     for s in range(size):
         size_of_column += exp(log_x[s])
@@ -150,8 +173,9 @@ def _solve_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any, 
             for s in range(size):
                 trial[s] = h[s] + length * step[s]
             _shares(rows, trial, cost, sharpness, p, top, log_kv)
-            dual = _evaluate_column(log_x, log_model, model, numbers, trial, log_kv, p, q, delta,
-                                    psi, wanted, sums)  # fmt: skip
+            dual = _evaluate_column(
+                log_x, log_model, model, numbers, trial, log_kv, p, q, delta, psi, wanted, sums
+            )
             if dual >= before - 1e-9 * abs(before):
                 break
             length *= 0.3
@@ -160,8 +184,17 @@ def _solve_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any, 
 
 
 @njit(**COMPILED)
-def _warm_up_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any, numbers: Any,
-                    h: Any, q: Any, sums: Any) -> None:  # fmt: skip
+def _warm_up_column(
+    rows: Any,
+    log_x: Any,
+    log_model: Any,
+    model: Any,
+    cost: Any,
+    numbers: Any,
+    h: Any,
+    q: Any,
+    sums: Any,
+) -> None:
     """A start for a sharp column: the same problem blunt, then four times sharper each time."""
     sharpness, weight, offset = numbers
     blunt = sharpness
@@ -170,19 +203,37 @@ def _warm_up_column(rows: Any, log_x: Any, log_model: Any, model: Any, cost: Any
     for s in range(len(h)):
         h[s] *= blunt / sharpness
     while blunt < sharpness:
-        _solve_column(rows, log_x, log_model, model, cost, (blunt, weight, offset), 1e-2, 20,
-                      h, q, sums)  # fmt: skip
+        _solve_column(
+            rows, log_x, log_model, model, cost, (blunt, weight, offset), 1e-2, 20, h, q, sums
+        )
         for s in range(len(h)):
             h[s] *= 4.0
         blunt *= 4.0
 
 
 @njit(**COMPILED)
-def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: Any, numbers: Any,
-               tolerance: float, turns: int, cold: bool,
-               stacked: Any, own: Any, moved: Any, own_moved: Any, gather: bool, fresh: bool,
-               own_sum: Any, other_sums: Any, other_shift: Any,
-               column_sums: Any) -> None:  # fmt: skip
+def solve_logs(
+    starts: Any,
+    rows: Any,
+    places: Any,
+    log_x: Any,
+    h: Any,
+    cost: Any,
+    numbers: Any,
+    tolerance: float,
+    turns: int,
+    cold: bool,
+    stacked: Any,
+    own: Any,
+    moved: Any,
+    own_moved: Any,
+    gather: bool,
+    fresh: bool,
+    own_sum: Any,
+    other_sums: Any,
+    other_shift: Any,
+    column_sums: Any,
+) -> None:
     """Solve whole columns in logarithms: for kernels too sharp for numbers or for sweeps.
 
     Every column is brought to ``tolerance`` here, or as near as ``turns`` steps come; ``h`` is
@@ -210,10 +261,30 @@ def solve_logs(starts: Any, rows: Any, places: Any, log_x: Any, h: Any, cost: An
                 column_sums[j, 5] = np.exp(log_x[part]).sum()
                 continue
             if cold:
-                _warm_up_column(rows[part], log_x[part], log_model, x[b], cost, numbers,
-                                h[part], q, column_sums[j])  # fmt: skip
-            _solve_column(rows[part], log_x[part], log_model, x[b], cost, numbers,
-                          tolerance, turns, h[part], q, column_sums[j])  # fmt: skip
+                _warm_up_column(
+                    rows[part],
+                    log_x[part],
+                    log_model,
+                    x[b],
+                    cost,
+                    numbers,
+                    h[part],
+                    q,
+                    column_sums[j],
+                )
+            _solve_column(
+                rows[part],
+                log_x[part],
+                log_model,
+                x[b],
+                cost,
+                numbers,
+                tolerance,
+                turns,
+                h[part],
+                q,
+                column_sums[j],
+            )
             for i in range(n_rows):
                 x[b, i] = q[i] if fresh else q[i] * x[b, i]
         if not gather:

@@ -75,10 +75,13 @@ def test_confusion_rows_add_up_to_one() -> None:
 def test_a_confusion_share_that_gives_a_small_count_away_is_blank() -> None:
     classes = ("art", "sport", "war")
     counts = np.array([[40, 3, 30], [30, 40, 30], [40, 30, 30]])
-    table = pd.DataFrame([
-        {"truth": truth, "predicted": guess, "count": counts[i, j]}
-        for i, truth in enumerate(classes) for j, guess in enumerate(classes)
-    ])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {"truth": truth, "predicted": guess, "count": counts[i, j]}
+            for i, truth in enumerate(classes)
+            for j, guess in enumerate(classes)
+        ]
+    )
     heat = prediction.confusion(table, classes, limit=11).data[0]
     blank = np.isnan(np.array(heat.z, dtype=float))
     assert blank[0, 1], "the small one itself"
@@ -105,10 +108,12 @@ def test_a_method_looks_the_same_in_every_figure_and_like_no_other() -> None:
     for names in (tuple(METHOD_TITLES), ("swift", "cp_apr", "lasso_indicators")):
         many = pd.concat([same.assign(method=name) for name in names])
         figure = robustness.noise_lines(many, "PR-AUC", "noise")
-        looks.append({
-            line.name: (line.line.color, line.line.dash, line.marker.symbol)
-            for line in figure.data
-        })  # fmt: skip
+        looks.append(
+            {
+                line.name: (line.line.color, line.line.dash, line.marker.symbol)
+                for line in figure.data
+            }
+        )
     everywhere, few = looks
     assert len(set(everywhere.values())) == len(METHOD_TITLES)
     assert few == {name: everywhere[name] for name in few} and len(few) == 3
@@ -127,14 +132,19 @@ def test_names_at_line_ends_never_lie_on_each_other() -> None:
 
 
 def test_rank_lines_draw_every_factorization_and_leave_classifiers_out() -> None:
-    summary = pd.DataFrame({
-        "method": ["swift", "swift", "cp_als", "cp_als", "lasso_indicators"],
-        "rank": [5, 10, 5, 10, 0], "mean": [0.7, 0.8, 0.5, 0.6, 0.9], "sd": [0.02] * 5,
-    })  # fmt: skip
+    summary = pd.DataFrame(
+        {
+            "method": ["swift", "swift", "cp_als", "cp_als", "lasso_indicators"],
+            "rank": [5, 10, 5, 10, 0],
+            "mean": [0.7, 0.8, 0.5, 0.6, 0.9],
+            "sd": [0.02] * 5,
+        }
+    )
     figure = robustness.rank_lines(summary, "accuracy", "R")
     assert {trace.name: list(trace.y) for trace in figure.data} == {
-        "SWIFT": [0.7, 0.8], "CP-ALS": [0.5, 0.6],
-    }  # fmt: skip
+        "SWIFT": [0.7, 0.8],
+        "CP-ALS": [0.5, 0.6],
+    }
     assert list(figure.layout.xaxis.tickvals) == [5, 10]
 
 
@@ -142,8 +152,15 @@ def test_chosen_settings_are_written_out() -> None:
     setting = (
         '{"equal_rows": true, "rarity_weighting": false, "sharpness": 2.0, "scaling": "amounts"}'
     )
-    scores = pd.DataFrame({"method": ["swift"] * 2, "rank": 5, "validation": [0.5, 0.7],
-                           "score": [0.4, 0.6], "setting": setting})  # fmt: skip
+    scores = pd.DataFrame(
+        {
+            "method": ["swift"] * 2,
+            "rank": 5,
+            "validation": [0.5, 0.7],
+            "score": [0.4, 0.6],
+            "setting": setting,
+        }
+    )
     (line,) = result_sentences.settings_chosen(scores).to_dict("records")
     assert line["setting"] == "equal rows, no rarity weighting, sharpness 2, scaling amounts"
     assert line["folds"] == 2 and line["validation"] == pytest.approx(0.6)
@@ -158,8 +175,9 @@ def test_noise_and_survival_in_words() -> None:
         "1 of 2 phenotypes are still found"
     )
     assert "treat P02 with care" in result_sentences.survival(tables["survival"])
-    lost = pd.DataFrame({"phenotype": [f"P{i:02d}" for i in range(8)], "level": 0.3, "draw": 0,
-                         "cosine": 0.1})  # fmt: skip
+    lost = pd.DataFrame(
+        {"phenotype": [f"P{i:02d}" for i in range(8)], "level": 0.3, "draw": 0, "cosine": 0.1}
+    )
     assert "P04 and 3 more with care" in result_sentences.survival(lost)
 
 

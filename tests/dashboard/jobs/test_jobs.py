@@ -19,8 +19,14 @@ from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
 from swiftcore.tensor import SparseTensor
 
-LONG = {"rank": 20, "max_iterations": 1_000_000, "tolerance": 0.0, "start": "random",
-        "n_restarts": 1, "row_cost": "none"}  # fmt: skip
+LONG = {
+    "rank": 20,
+    "max_iterations": 1_000_000,
+    "tolerance": 0.0,
+    "start": "random",
+    "n_restarts": 1,
+    "row_cost": "none",
+}
 
 
 def long_fit(store: Store, seed: int = 0) -> Request:

@@ -24,9 +24,11 @@ def new_rows() -> Dataset:
     places = old.coordinates[keep][:, [0, 2, 1]]
     strange = [[0, 6, 0], [3, 0, 8], [11, 6, 8]]
     labels = [mode.labels for mode in old.modes]
-    modes = (Mode("patient", (*(f"new {row}" for row in range(12)), "stranger")),
-             Mode("medication", (*labels[2], "unknown drug")),
-             Mode("diagnosis", (*labels[1], "=HYPERLINK(unknown)")))  # fmt: skip
+    modes = (
+        Mode("patient", (*(f"new {row}" for row in range(12)), "stranger")),
+        Mode("medication", (*labels[2], "unknown drug")),
+        Mode("diagnosis", (*labels[1], "=HYPERLINK(unknown)")),
+    )
     places = np.vstack([places, strange, [[12, 6, 8]]])
     tensor = SparseTensor.from_coordinates(places, np.ones(len(places)), modes=modes)
     return Dataset("new", tensor, None, "", "Made by a test.")

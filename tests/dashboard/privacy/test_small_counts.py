@@ -11,8 +11,13 @@ from dashboard.privacy.small_counts import HIDDEN, hidden, hidden_share, hide_ta
 
 
 def test_counts_below_the_limit_and_small_rests_are_hidden() -> None:
-    assert [hidden(count, 11) for count in (0, 1, 10, 11, 1234)] == ["0", "<11", "<11", "11",
-                                                                     "1,234"]  # fmt: skip
+    assert [hidden(count, 11) for count in (0, 1, 10, 11, 1234)] == [
+        "0",
+        "<11",
+        "<11",
+        "11",
+        "1,234",
+    ]
     assert hidden(4, 5) == "<5" and hidden(5, 5) == "5" and hidden(3, 0) == "3"
     assert hidden(995, 11, 1000) == ">989" and hidden(990, 11, 1000) == ">989"
     assert hidden(989, 11, 1000) == "989" and hidden(1000, 11, 1000) == "1,000"
@@ -51,8 +56,11 @@ def test_a_single_small_cell_takes_others_with_it() -> None:
 
 def test_a_table_without_small_counts_stays_as_it_is() -> None:
     table = hide_table(pd.DataFrame([[0, 50], [60, 1700]]), 11)
-    assert table.to_numpy().tolist() == [["0", "50", "50"], ["60", "1,700", "1,760"],
-                                         ["60", "1,750", "1,810"]]  # fmt: skip
+    assert table.to_numpy().tolist() == [
+        ["0", "50", "50"],
+        ["60", "1,700", "1,760"],
+        ["60", "1,750", "1,810"],
+    ]
     assert hide_table(pd.DataFrame([[1, 2]]), 0).to_numpy()[0].tolist() == ["1", "2", "3"]
 
 

@@ -11,8 +11,20 @@ import pytest
 from dashboard.privacy import uploads
 from swiftcore.errors import InvalidData
 
-HOSTILE = ["../../x.csv", "/etc/passwd", "..", "con", "nul.csv", "a\0b\n.csv", "-rf", "x" * 4000,
-           "C:\\x\\y.csv", "", ".hidden", "\u202egpj.csv"]  # fmt: skip
+HOSTILE = [
+    "../../x.csv",
+    "/etc/passwd",
+    "..",
+    "con",
+    "nul.csv",
+    "a\0b\n.csv",
+    "-rf",
+    "x" * 4000,
+    "C:\\x\\y.csv",
+    "",
+    ".hidden",
+    "\u202egpj.csv",
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -64,8 +76,19 @@ def test_only_what_lies_inside_the_root_is_read(root: Path) -> None:
     assert uploads.inside(root, "export") == root / "export"
     assert uploads.inside(root, "export/a.csv") == root / "export" / "a.csv"
     (root / "link.csv").symlink_to(root.parent / "secret.csv")
-    for typed in ("..", "../secret.csv", "link.csv", "/etc/passwd", "/proc/self/mem", "missing",
-                  "", ".", "export/../../secret.csv", "a\0b", "x" * 5000):  # fmt: skip
+    for typed in (
+        "..",
+        "../secret.csv",
+        "link.csv",
+        "/etc/passwd",
+        "/proc/self/mem",
+        "missing",
+        "",
+        ".",
+        "export/../../secret.csv",
+        "a\0b",
+        "x" * 5000,
+    ):
         with pytest.raises(InvalidData) as refusal:
             uploads.inside(root, typed)
         assert refusal.value.problems[0].code.startswith("path-")

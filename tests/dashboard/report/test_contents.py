@@ -32,8 +32,9 @@ def test_a_review_of_another_content_is_left_out() -> None:
 
 def test_rare_features_and_small_counts_are_hidden() -> None:
     report = hostile_report()
-    shown = [feature for each in report.phenotypes for mode in each.modes
-             for feature in mode.features]  # fmt: skip
+    shown = [
+        feature for each in report.phenotypes for mode in each.modes for feature in mode.features
+    ]
     assert "RARE-CODE" not in {feature.name for feature in shown}
     assert "hidden because fewer than 11" in report.phenotypes[0].modes[0].note
     for feature in shown:
@@ -56,8 +57,10 @@ def test_warnings_lead_and_an_unsettled_fit_is_named() -> None:
     fit, tensor, card = finished()
     loose = replace(fit, converged=False, outcome="Not converged: the iteration limit.")
     report = gather_report(run_card(), card, loose, tensor)
-    assert report.warnings[:2] == ("Found by an algorithm; not a diagnosis.",
-                                   "A link is not a cause.")  # fmt: skip
+    assert report.warnings[:2] == (
+        "Found by an algorithm; not a diagnosis.",
+        "A link is not a cause.",
+    )
     assert any("Not converged" in warning for warning in report.warnings)
 
 
@@ -72,9 +75,12 @@ def test_a_bare_fit_is_enough() -> None:
 def test_sections_follow_the_experiments() -> None:
     report = hostile_report(classes=("a", "b", "c"))
     assert [section.title for section in report.sections] == [
-        "Link to the outcome", "Found again", "Prediction beside other methods",
-        "With false entries", "What similarity adds",
-    ]  # fmt: skip
+        "Link to the outcome",
+        "Found again",
+        "Prediction beside other methods",
+        "With false entries",
+        "What similarity adds",
+    ]
     tables = {table.key: table for section in report.sections for table in section.tables}
     assert tables["scores"].rows[0][0] == "Random forest on indicators"
     assert tables["noise"].columns == ("Method", "clean", "10%", "30%")

@@ -13,15 +13,59 @@ from dashboard.text.display import clipped, visible
 
 VOID = {"meta", "rect", "br"}
 KNOWN_TAGS = {
-    "html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "h1",
-    "h2", "h3", "p", "div", "ul", "li", "dl", "dt", "dd", "table", "caption", "thead", "tbody",
-    "tr", "th", "td", "bdi", "span", "strong", "svg", "rect",
-}  # fmt: skip
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "header",
+    "main",
+    "footer",
+    "section",
+    "h1",
+    "h2",
+    "h3",
+    "p",
+    "div",
+    "ul",
+    "li",
+    "dl",
+    "dt",
+    "dd",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "bdi",
+    "span",
+    "strong",
+    "svg",
+    "rect",
+}
 KNOWN_ATTRIBUTES = {
-    "lang", "charset", "http-equiv", "content", "name", "class", "scope", "colspan", "title",
-    "role", "viewbox", "preserveaspectratio", "width", "height", "fill", "x", "tabindex",
+    "lang",
+    "charset",
+    "http-equiv",
+    "content",
+    "name",
+    "class",
+    "scope",
+    "colspan",
+    "title",
+    "role",
+    "viewbox",
+    "preserveaspectratio",
+    "width",
+    "height",
+    "fill",
+    "x",
+    "tabindex",
     "aria-label",
-}  # fmt: skip
+}
 
 
 class Page(HTMLParser):
@@ -102,11 +146,19 @@ def test_no_patient_gets_out(html: str) -> None:
 def test_warnings_settings_reviews_and_sections_are_on_the_page(page: Page) -> None:
     shown = " ".join(" ".join(page.texts).split())
     for sentence in (
-        "Found by an algorithm; not a diagnosis.", "A link is not a cause.", "marginal weight",
-        "makes sense? Yes", "problem: duplicate of P02", "Link to the outcome", "Found again",
-        "Prediction beside other methods", "With false entries", "What similarity adds", "<11",
+        "Found by an algorithm; not a diagnosis.",
+        "A link is not a cause.",
+        "marginal weight",
+        "makes sense? Yes",
+        "problem: duplicate of P02",
+        "Link to the outcome",
+        "Found again",
+        "Prediction beside other methods",
+        "With false entries",
+        "What similarity adds",
+        "<11",
         "Two patients without an outcome were left out.",
-    ):  # fmt: skip
+    ):
         assert sentence in shown, sentence
 
 

@@ -15,16 +15,26 @@ from swiftcore.runtime.spreadsheet_text import csv_safe
 
 def read_zip(content: bytes) -> dict[str, list[list[str]]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: list(csv.reader(io.StringIO(archive.read(name).decode("utf-8-sig"), "")))
-                for name in archive.namelist()}  # fmt: skip
+        return {
+            name: list(csv.reader(io.StringIO(archive.read(name).decode("utf-8-sig"), "")))
+            for name in archive.namelist()
+        }
 
 
 def test_every_table_is_a_file_and_numbers_stay_numbers() -> None:
     report = hostile_report(classes=("=a", "b", "c"))
     files = read_zip(report_csv(report))
     assert set(files) == {f"{table.key}.csv" for table in report_tables(report)}
-    assert {"phenotypes.csv", "features.csv", "reviews.csv", "links.csv", "stability.csv",
-            "scores.csv", "noise.csv", "about.csv"} <= set(files)  # fmt: skip
+    assert {
+        "phenotypes.csv",
+        "features.csv",
+        "reviews.csv",
+        "links.csv",
+        "stability.csv",
+        "scores.csv",
+        "noise.csv",
+        "about.csv",
+    } <= set(files)
     header, *rows = files["phenotypes.csv"]
     shares = [float(row[header.index("share")]) for row in rows]
     assert abs(sum(shares) - 1) < 1e-9

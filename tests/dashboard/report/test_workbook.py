@@ -76,11 +76,17 @@ def test_no_patient_gets_out() -> None:
 
 def test_judgements_come_back_and_can_be_saved(tmp_path: object) -> None:
     ids = [each.identifier for each in REPORT.phenotypes]
-    content = filled({
-        (1, "Makes sense"): "yes", (1, "Clinical name"): "=Heart & <b>", (1, "Confidence"): 5,
-        (3, "Makes sense"): "No", (3, "Problem"): "duplicate", (3, "Duplicate of"): ids[0],
-        (3, "Comment"): "the same\nagain",
-    })  # fmt: skip
+    content = filled(
+        {
+            (1, "Makes sense"): "yes",
+            (1, "Clinical name"): "=Heart & <b>",
+            (1, "Confidence"): 5,
+            (3, "Makes sense"): "No",
+            (3, "Problem"): "duplicate",
+            (3, "Duplicate of"): ids[0],
+            (3, "Comment"): "the same\nagain",
+        }
+    )
     # "=..." typed into a cell is a formula without a stored value: it reads as empty
     first, second = read(content)
     assert (first.phenotype, first.verdict, first.confidence) == (ids[0], "yes", 5)
@@ -97,17 +103,31 @@ def test_an_untouched_workbook_holds_no_judgement() -> None:
 
 
 def test_all_problems_are_told_at_once_with_their_rows() -> None:
-    content = filled({
-        (1, "Makes sense"): "perhaps", (1, "Confidence"): 9, (1, "Comment"): "x" * 20_000,
-        (2, "Id"): "P99", (2, "Makes sense"): "yes",
-        (3, "Content"): "0" * 32, (3, "Makes sense"): "yes",
-        (4, "Makes sense"): "no", (4, "Problem"): "duplicate",
-    }, signed=None)  # fmt: skip
+    content = filled(
+        {
+            (1, "Makes sense"): "perhaps",
+            (1, "Confidence"): 9,
+            (1, "Comment"): "x" * 20_000,
+            (2, "Id"): "P99",
+            (2, "Makes sense"): "yes",
+            (3, "Content"): "0" * 32,
+            (3, "Makes sense"): "yes",
+            (4, "Makes sense"): "no",
+            (4, "Problem"): "duplicate",
+        },
+        signed=None,
+    )
     with pytest.raises(InvalidData) as caught:
         read(content)
     codes = [problem.code for problem in caught.value.problems]
-    assert sorted(set(codes)) == ["workbook-choice", "workbook-content", "workbook-duplicate",
-                                  "workbook-id", "workbook-long", "workbook-reviewer"]  # fmt: skip
+    assert sorted(set(codes)) == [
+        "workbook-choice",
+        "workbook-content",
+        "workbook-duplicate",
+        "workbook-id",
+        "workbook-long",
+        "workbook-reviewer",
+    ]
     assert codes.count("workbook-choice") == 2
     assert any(f"row {HEADER_ROW + 4}" in problem.where for problem in caught.value.problems)
 
@@ -119,8 +139,14 @@ def test_a_row_with_a_name_but_no_verdict_is_told() -> None:
 
 def test_a_phenotype_judged_twice_is_told() -> None:
     ids = [each.identifier for each in REPORT.phenotypes]
-    content = filled({(1, "Makes sense"): "yes", (2, "Id"): ids[0],
-                      (2, "Content"): DIGESTS[ids[0]], (2, "Makes sense"): "no"})  # fmt: skip
+    content = filled(
+        {
+            (1, "Makes sense"): "yes",
+            (2, "Id"): ids[0],
+            (2, "Content"): DIGESTS[ids[0]],
+            (2, "Makes sense"): "no",
+        }
+    )
     with pytest.raises(InvalidData, match="twice"):
         read(content)
 

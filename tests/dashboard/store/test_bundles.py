@@ -102,10 +102,17 @@ def other_model(files: Members, **arrays: np.ndarray) -> Members:
 HOSTILE: dict[str, Callable[[Members], Members]] = {
     "another version": lambda files: changed_request(files, algorithm="0"),
     "no request": lambda files: changed_request(files, request={"kind": "fit"}),
-    "a request with a path": lambda files: changed_request(files, request={
-        "kind": "fit", "dataset": "../../x", "settings": {}, "run": ""}),
-    "another kind": lambda files: changed_request(files, request={
-        **json.loads(files["run/run.json"])["request"], "kind": "projection", "settings": {}}),
+    "a request with a path": lambda files: changed_request(
+        files, request={"kind": "fit", "dataset": "../../x", "settings": {}, "run": ""}
+    ),
+    "another kind": lambda files: changed_request(
+        files,
+        request={
+            **json.loads(files["run/run.json"])["request"],
+            "kind": "projection",
+            "settings": {},
+        },
+    ),
     "times that are none": lambda files: changed_request(files, created="soon"),
     "no model": lambda files: {k: v for k, v in files.items() if not k.endswith("model.npz")},
     "a model that is none": lambda files: {**files, "run/model.npz": b"PK\x03\x04nonsense"},
@@ -114,10 +121,12 @@ HOSTILE: dict[str, Callable[[Members], Members]] = {
     "factors that are no numbers": lambda files: other_model(files, factor_1=np.full((8, 3), "x")),
     "Python objects": lambda files: other_model(files, factor_1=np.array([{}] * 3)),
     "a cost that does not fit": lambda files: other_model(files, cost_1=np.ones((2, 2))),
-    "links without a table": lambda files: {**files, "run/links.json": b'{"schema": 1, "kind": '
-                                            b'"links", "about": {}, "tables": {}}'},
+    "links without a table": lambda files: {
+        **files,
+        "run/links.json": b'{"schema": 1, "kind": "links", "about": {}, "tables": {}}',
+    },
     "links that are none": lambda files: {**files, "run/links.json": b"[]"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -125,8 +134,11 @@ def test_well_sealed_nonsense_is_refused(
     store: Store, bundle: bytes, tmp_path: Path, name: str
 ) -> None:
     before = listing(store)
-    files = {key: data for key, data in HOSTILE[name](members(bundle)).items()
-             if not key.startswith("dataset/")}  # fmt: skip
+    files = {
+        key: data
+        for key, data in HOSTILE[name](members(bundle)).items()
+        if not key.startswith("dataset/")
+    }
     content = zipped(resealed(files, tmp_path))
     with pytest.raises(SwiftError):
         store.import_run(content)
@@ -135,9 +147,19 @@ def test_well_sealed_nonsense_is_refused(
 
 @pytest.mark.parametrize(
     "name",
-    ["../evil", "/etc/evil", "run/../../evil", "run\\evil", "C:evil", "run/evil.json", "run/",
-     "dataset/evil", "run/model.npz/x", "x" * 300],
-)  # fmt: skip
+    [
+        "../evil",
+        "/etc/evil",
+        "run/../../evil",
+        "run\\evil",
+        "C:evil",
+        "run/evil.json",
+        "run/",
+        "dataset/evil",
+        "run/model.npz/x",
+        "x" * 300,
+    ],
+)
 def test_members_of_other_names_are_refused(store: Store, bundle: bytes, name: str) -> None:
     before = listing(store)
     with pytest.raises(SwiftError):

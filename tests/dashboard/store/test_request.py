@@ -52,12 +52,19 @@ def test_the_same_request_in_other_words_has_the_same_key() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings"),
     [
-        ("cook", {}), ("fit", {"runk": 3}), ("fit", {"rank": 2.5}), ("fit", {"rank": True}),
-        ("fit", {"rank": "3"}), ("fit", {"sharpness": math.nan}), ("fit", {"costs": 3}),
-        ("noise", {"ranks": 3}), ("noise", {"ranks": "33"}), ("noise", {"quick": 1}),
+        ("cook", {}),
+        ("fit", {"runk": 3}),
+        ("fit", {"rank": 2.5}),
+        ("fit", {"rank": True}),
+        ("fit", {"rank": "3"}),
+        ("fit", {"sharpness": math.nan}),
+        ("fit", {"costs": 3}),
+        ("noise", {"ranks": 3}),
+        ("noise", {"ranks": "33"}),
+        ("noise", {"quick": 1}),
         ("projection", {"rank": 3}),
     ],
-)  # fmt: skip
+)
 def test_what_means_nothing_is_refused(kind: str, settings: dict[str, object]) -> None:
     with pytest.raises(InvalidSettings):
         Request(kind, "a" * 32, settings)
@@ -69,8 +76,10 @@ def test_a_request_survives_its_file(kind: str) -> None:
     assert Request.from_plain(json.loads(json.dumps(request.plain()))) == request
 
 
-@pytest.mark.parametrize("plain", [None, [], {}, {"kind": "fit"}, {"kind": "cook", "dataset": "",
-                         "settings": {}, "run": ""}])  # fmt: skip
+@pytest.mark.parametrize(
+    "plain",
+    [None, [], {}, {"kind": "fit"}, {"kind": "cook", "dataset": "", "settings": {}, "run": ""}],
+)
 def test_no_request_is_refused(plain: object) -> None:
     with pytest.raises(InvalidData):
         Request.from_plain(plain)

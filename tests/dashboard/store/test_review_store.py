@@ -55,11 +55,17 @@ def test_the_disk_has_it_before_save_returns(reviews: Reviews) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"verdict": "maybe"}, {"problem": "ugly"}, {"confidence": 0}, {"confidence": 6},
-        {"reviewer": " "}, {"run": ""}, {"comment": "x" * 10_001}, {"problem": "duplicate"},
+        {"verdict": "maybe"},
+        {"problem": "ugly"},
+        {"confidence": 0},
+        {"confidence": 6},
+        {"reviewer": " "},
+        {"run": ""},
+        {"comment": "x" * 10_001},
+        {"problem": "duplicate"},
         {"problem": "duplicate", "duplicate_of": "P01"},
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused(reviews: Reviews, change: dict[str, object]) -> None:
     with pytest.raises(InvalidSettings):
         reviews.save(replace(ONE, **change))
@@ -99,10 +105,15 @@ def test_two_reviewers_agree_as_cohen_says() -> None:
 def test_three_reviewers_agree_as_fleiss_says() -> None:
     # subjects x (yes, possibly, no) counts 3 0 0 / 0 3 0 / 1 1 1 : P = (1 + 1 + 0) / 3,
     # shares 4/9, 4/9, 1/9 so chance is 33/81
-    found = agreement_of(judged({
-        "anna": ["yes", "possibly", "yes"], "bert": ["yes", "possibly", "possibly"],
-        "carl": ["yes", "possibly", "no"],
-    }))  # fmt: skip
+    found = agreement_of(
+        judged(
+            {
+                "anna": ["yes", "possibly", "yes"],
+                "bert": ["yes", "possibly", "possibly"],
+                "carl": ["yes", "possibly", "no"],
+            }
+        )
+    )
     assert found.share == pytest.approx(2 / 3)
     assert found.kappa == pytest.approx((2 / 3 - 33 / 81) / (1 - 33 / 81))
 

@@ -39,8 +39,9 @@ def test_the_card_says_what_is_in_the_data(store: Store) -> None:
     assert card.shape == (30, 8, 6) and card.mode_names == ("patient", "diagnosis", "medication")
     assert card.classes == ("no", "yes") and card.synthetic and card.outcome_name == "fever"
     places = tiny_dataset().tensor.coordinates
-    assert card.columns == tuple(len(np.unique(np.delete(places, axis, 1), axis=0))
-                                 for axis in range(3))  # fmt: skip
+    assert card.columns == tuple(
+        len(np.unique(np.delete(places, axis, 1), axis=0)) for axis in range(3)
+    )
 
 
 def test_what_a_page_imports_is_light() -> None:

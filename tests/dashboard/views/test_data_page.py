@@ -136,8 +136,10 @@ def test_uploaded_tables_become_a_data_set_and_are_forgotten(
 ) -> None:
     page = open_page("data", store, monkeypatch)
     folder = sample_folder("heart_failure")
-    files = [(f"../{name}.csv", (folder / f"{name}.csv").read_bytes(), "text/csv")
-             for name in ("diagnoses", "medications", "patients")]  # fmt: skip
+    files = [
+        (f"../{name}.csv", (folder / f"{name}.csv").read_bytes(), "text/csv")
+        for name in ("diagnoses", "medications", "patients")
+    ]
     page.get("file_uploader")[0].set_value(files).run()
     assert "several tables of events" in words(drawn(page))
     assert [one.name for one in store.root.parent.iterdir()] == ["store"]

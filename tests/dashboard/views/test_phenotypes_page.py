@@ -39,8 +39,14 @@ def test_the_ranking_has_what_is_known(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
 ) -> None:
     fit = fitted_store.fit(fit_id)
-    summary = pd.DataFrame({"phenotype": fit.identifiers, "seeds": [1.0, 0.5, 0.0],
-                            "folds": [1.0, 0.5, 0.5], "cosine": 0.9})  # fmt: skip
+    summary = pd.DataFrame(
+        {
+            "phenotype": fit.identifiers,
+            "seeds": [1.0, 0.5, 0.0],
+            "folds": [1.0, 0.5, 0.5],
+            "cosine": 0.9,
+        }
+    )
     tables = {"summary": summary, "matches": pd.DataFrame(columns=["phenotype", "against", "run"])}
     add_experiment(fitted_store, Experiment("stability", {}, tables), fit_id)
     Reviews(fitted_store.root).save(
@@ -146,8 +152,9 @@ HOSTILE = ["<img src=http://evil.example/x onerror=alert(1)>", "=1+1", "A" * 10_
 
 
 def test_charts_show_names_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pd.DataFrame({"feature": HOSTILE, "weight": 0.25, "lift": 2.0, "rows": "<11",
-                          "left": 0.1, "right": 0.2})  # fmt: skip
+    table = pd.DataFrame(
+        {"feature": HOSTILE, "weight": 0.25, "lift": 2.0, "rows": "<11", "left": 0.1, "right": 0.2}
+    )
     figures = [
         charts.feature_bars(table, "#D55E00", "Strength"),
         charts.glance(np.ones((4, 2)), HOSTILE, ["P01", "P02"], "Strength"),
@@ -161,7 +168,13 @@ def test_charts_show_names_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_names_that_look_alike_when_cut_stay_two_bars() -> None:
-    table = pd.DataFrame({"feature": ["A" * 500 + "x", "A" * 500 + "y"], "weight": [0.5, 0.4],
-                          "lift": 1.0, "rows": "12"})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "feature": ["A" * 500 + "x", "A" * 500 + "y"],
+            "weight": [0.5, 0.4],
+            "lift": 1.0,
+            "rows": "12",
+        }
+    )
     figure = charts.feature_bars(table, "#D55E00", "Strength")
     assert list(figure.data[0].y) == [0, 1] and list(figure.layout.yaxis.tickvals) == [0, 1]

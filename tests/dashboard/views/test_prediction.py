@@ -92,8 +92,9 @@ def test_hostile_text_in_an_imported_experiment_stays_text(
 ) -> None:
     evil = "![x](http://x.test/y.png)"
     made = made_up.evaluation()
-    tables = {name: table.replace({"method": {"cp_als": evil}})
-              for name, table in made.tables.items()}  # fmt: skip
+    tables = {
+        name: table.replace({"method": {"cp_als": evil}}) for name, table in made.tables.items()
+    }
     about = {**made.about, "metric_title": evil, "notes": [evil]}
     add_experiment(fitted_store, replace(made, about=about, tables=tables))
     page = open_page("prediction", fitted_store, monkeypatch)
@@ -106,8 +107,11 @@ def test_an_experiment_with_other_tables_is_refused_in_words(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = made_up.evaluation()
-    broken = {**made.tables, "summary": made.tables["summary"].drop(columns="mean"),
-              "scores": made.tables["scores"].assign(score="high")}  # fmt: skip
+    broken = {
+        **made.tables,
+        "summary": made.tables["summary"].drop(columns="mean"),
+        "scores": made.tables["scores"].assign(score="high"),
+    }
     add_experiment(fitted_store, replace(made, tables=broken))
     text = words(open_page("prediction", fitted_store, monkeypatch))
     assert "no column mean" in text and "text in score" in text

@@ -15,9 +15,7 @@ from dashboard.store.store import Store
 from dashboard.widgets import downloads
 
 
-def page_as(
-    reviewer: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str
-) -> AppTest:  # fmt: skip
+def page_as(reviewer: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
     page = open_page("review", store, monkeypatch, **link)
     page.session_state["swift.reviewer"] = reviewer
     return drawn(page.run())
@@ -141,8 +139,9 @@ def test_a_workbook_goes_out_and_comes_back(
     assert summary is not None
     book = load_workbook(io.BytesIO(downloads._workbook(summary)))
     sheet = book.active
-    heads = {cell.value: cell.column for row in sheet.iter_rows(max_row=6) for cell in row
-             if cell.value}  # fmt: skip
+    heads = {
+        cell.value: cell.column for row in sheet.iter_rows(max_row=6) for cell in row if cell.value
+    }
     first = next(row for row in range(1, 9) if sheet.cell(row, heads["Id"]).value == "Id") + 1
     sheet.cell(2, 2).value = "Dr Paper"
     sheet.cell(first, heads["Clinical name"]).value = "On paper"

@@ -30,8 +30,7 @@ def test_every_tab_begins_with_its_answer(
 ) -> None:
     page = open_page("robustness", full_store, monkeypatch)
     assert "With 30% false entries SWIFT keeps 90%" in words(page)
-    assert "1 of 2 phenotypes are still found" in words(
-        tab(page, TAB, "Phenotypes that survive"))  # fmt: skip
+    assert "1 of 2 phenotypes are still found" in words(tab(page, TAB, "Phenotypes that survive"))
     assert "experiment's own fit" in words(page)  # the noise does not belong to the chosen fit
     assert "least steady is P02" in words(tab(page, TAB, "Other fits"))
     assert "experiment's own fit" not in words(page)

@@ -115,17 +115,25 @@ def test_both_wordings_know_all_words_and_can_be_switched(
 
 
 HOSTILE = [
-    "![x](http://evil.example/a.png)", "<img src=x onerror=alert(1)>", ":material/home: :smile:",
-    "$x^2$ :red[hi] **bold** `code`", "www.evil.example a@b.example", "# head | - list", "a -> b",
-]  # fmt: skip
+    "![x](http://evil.example/a.png)",
+    "<img src=x onerror=alert(1)>",
+    ":material/home: :smile:",
+    "$x^2$ :red[hi] **bold** `code`",
+    "www.evil.example a@b.example",
+    "# head | - list",
+    "a -> b",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_sees_no_live_character(text: str) -> None:
     safe = plain(text)
     assert safe.replace("\\", "").replace("\u2060", "") == text
-    live = [at for at, each in enumerate(safe) if each in "!-/:@[]`{|}~*_#<>$()" and at
-            and safe[at - 1] != "\\"]  # fmt: skip
+    live = [
+        at
+        for at, each in enumerate(safe)
+        if each in "!-/:@[]`{|}~*_#<>$()" and at and safe[at - 1] != "\\"
+    ]
     assert live == []
 
 
@@ -141,8 +149,7 @@ def test_tables_go_out_without_formulas() -> None:
     assert shown(pd.DataFrame({"a": ["x" * 999, "\u202e"]}))["a"].map(len).tolist() == [200, 8]
 
 
-PLURALS = {"patient": "patients", "diagnosis": "diagnoses", "category": "categories",
-           "day": "days"}  # fmt: skip
+PLURALS = {"patient": "patients", "diagnosis": "diagnoses", "category": "categories", "day": "days"}
 
 
 @pytest.mark.parametrize(("one", "many"), PLURALS.items())

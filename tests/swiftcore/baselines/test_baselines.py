@@ -86,9 +86,16 @@ def test_cp_apr_takes_the_steps_of_pyttb(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("swiftcore.baselines.cp_apr.LIFTED_BY", 0.0)
     model = from_start(CpApr, max_iterations=8, tolerance=0.0).fit(TENSOR)
     theirs, _, _ = cp_apr(
-        as_sptensor(FEATURES_FIRST), RANK, "mu", 0.0, maxiters=8, printitn=0,
-        init=as_ktensor(FEATURES_FIRST), kappa=0.0, epsDivZero=1e-300,
-    )  # fmt: skip
+        as_sptensor(FEATURES_FIRST),
+        RANK,
+        "mu",
+        0.0,
+        maxiters=8,
+        printitn=0,
+        init=as_ktensor(FEATURES_FIRST),
+        kappa=0.0,
+        epsDivZero=1e-300,
+    )
     wanted = theirs.full().data.transpose(2, 0, 1)
     np.testing.assert_allclose(full(model.factors_), wanted, rtol=1e-6, atol=1e-9 * wanted.max())
 
@@ -156,9 +163,14 @@ def test_nonnegative_rows_are_the_exact_minimum() -> None:
 def test_cp_als_takes_the_steps_of_pyttb() -> None:
     model = from_start(CpAls, max_iterations=12, tolerance=0.0).fit(TENSOR)
     theirs, _, output = cp_als(
-        as_sptensor([0, 1, 2]), RANK, 0.0, 12, dimorder=np.array(FEATURES_FIRST),
-        init=as_ktensor([0, 1, 2]), printitn=0,
-    )  # fmt: skip
+        as_sptensor([0, 1, 2]),
+        RANK,
+        0.0,
+        12,
+        dimorder=np.array(FEATURES_FIRST),
+        init=as_ktensor([0, 1, 2]),
+        printitn=0,
+    )
     wanted = theirs.full().data
     np.testing.assert_allclose(full(model.factors_), wanted, atol=1e-6 * np.abs(wanted).max())
     fit = 1 - np.sqrt(model.objective_) / np.linalg.norm(DENSE)

@@ -46,9 +46,13 @@ def all_places(data: Array) -> SparseTensor:
 def test_generalized_cp_ends_where_pyttb_does(method: Any, handles: Any, data: Array) -> None:
     model = from_start(method, max_iterations=3000, tolerance=1e-9).fit(all_places(data))
     theirs, _, _ = gcp_opt(
-        dense_tensor(data), RANK, (*handles, 0.0), LBFGSB(maxiter=2000, factr=10.0, pgtol=1e-8),
-        init=as_ktensor([0, 1, 2]), printitn=0,
-    )  # fmt: skip
+        dense_tensor(data),
+        RANK,
+        (*handles, 0.0),
+        LBFGSB(maxiter=2000, factr=10.0, pgtol=1e-8),
+        init=as_ktensor([0, 1, 2]),
+        printitn=0,
+    )
     ours = evaluate(ktensor(model.factors_), dense_tensor(data), None, handles[0])
     best = evaluate(theirs, dense_tensor(data), None, handles[0])
     assert model.objective_ == pytest.approx(float(ours), rel=1e-7)  # the same loss

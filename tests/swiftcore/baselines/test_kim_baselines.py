@@ -157,9 +157,13 @@ def test_elastic_net_weights_are_those_of_scikit_learn(strength: float) -> None:
     signs = class_signs(labels, 80)
     found = fit_weights(rows, signs, strength, np.zeros((5, 1)), steps=5000)
     theirs = LogisticRegression(
-        solver="saga", l1_ratio=L1_SHARE, C=1 / (80 * strength), tol=1e-9,
-        max_iter=20000, random_state=0,
-    ).fit(rows, labels)  # fmt: skip
+        solver="saga",
+        l1_ratio=L1_SHARE,
+        C=1 / (80 * strength),
+        tol=1e-9,
+        max_iter=20000,
+        random_state=0,
+    ).fit(rows, labels)
     np.testing.assert_allclose(found[:-1, 0], theirs.coef_[0], atol=1e-4)
     np.testing.assert_allclose(found[-1, 0], theirs.intercept_[0], atol=1e-4)
 
@@ -167,9 +171,14 @@ def test_elastic_net_weights_are_those_of_scikit_learn(strength: float) -> None:
 def test_labels_pull_classes_apart_and_unknown_ones_do_not_count() -> None:
     def log_loss(weight: float, labels: Any) -> tuple[float, Any]:
         model = SupervisedCp(
-            RANK, random_state=0, growth=1.0, label_weight=weight, similarity_weight=0.0,
-            max_iterations=60, tolerance=0.0,
-        ).fit(TENSOR, labels=labels)  # fmt: skip
+            RANK,
+            random_state=0,
+            growth=1.0,
+            label_weight=weight,
+            similarity_weight=0.0,
+            max_iterations=60,
+            tolerance=0.0,
+        ).fit(TENSOR, labels=labels)
         signs = class_signs(LABELS, SHAPE[0])
         return float(log_losses(model.memberships_, signs, model.label_weights_).mean()), model
 

@@ -141,8 +141,12 @@ def test_all_faults_of_all_matrices_are_reported_at_once() -> None:
     with pytest.raises(InvalidCost) as error:
         check_costs([bad, None, np.eye(3)], (3, 3, 3))
     assert [problem.code for problem in error.value.problems] == [
-        "cost-nan", "cost-negative", "cost-asymmetric", "cost-diagonal", "cost-identity",
-    ]  # fmt: skip
+        "cost-nan",
+        "cost-negative",
+        "cost-asymmetric",
+        "cost-diagonal",
+        "cost-identity",
+    ]
 
 
 def test_wrong_number_of_matrices() -> None:

@@ -23,8 +23,11 @@ def random_tensor(rng: np.random.Generator, outcome: NDArray[np.bool_], leak: bo
     if leak:  # feature 30 stands for the outcome, with a few slips
         marked = outcome ^ (rng.random(rows) < 0.01)
         places += [(int(row), 30, int(rng.integers(0, 20))) for row in np.flatnonzero(marked)]
-    modes = [Mode.numbered("patient", rows), Mode.numbered("diagnosis", 31),
-             Mode.numbered("drug", 20)]  # fmt: skip
+    modes = [
+        Mode.numbered("patient", rows),
+        Mode.numbered("diagnosis", 31),
+        Mode.numbered("drug", 20),
+    ]
     return SparseTensor.from_coordinates(places, np.ones(len(places)), modes=modes)
 
 
@@ -88,9 +91,17 @@ def test_options_name_every_wrong_setting() -> None:
 
 def test_options_from_text_and_back() -> None:
     options = options_from_text(
-        ["join=window", "window-days=7", "top=50", "outcome_codes=428*, I50*", "columns.row=mrn",
-         "before_outcome=yes", "delimiter=tab", "limits.seconds=9"]
-    )  # fmt: skip
+        [
+            "join=window",
+            "window-days=7",
+            "top=50",
+            "outcome_codes=428*, I50*",
+            "columns.row=mrn",
+            "before_outcome=yes",
+            "delimiter=tab",
+            "limits.seconds=9",
+        ]
+    )
     assert options.join == "window" and options.window_days == 7 and options.top == 50
     assert options.outcome_codes == ("428*", "I50*") and options.columns == {"row": "mrn"}
     assert options.before_outcome and options.delimiter == "\t"

@@ -103,9 +103,13 @@ def test_nothing_alive_nothing_described() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"frequency_weight": -0.1}, {"frequency_weight": 1.1}, {"frequency_weight": np.nan},
-     {"top": -1}],
-)  # fmt: skip
+    [
+        {"frequency_weight": -0.1},
+        {"frequency_weight": 1.1},
+        {"frequency_weight": np.nan},
+        {"top": -1},
+    ],
+)
 def test_refused(settings: dict) -> None:
     with pytest.raises(InvalidSettings):
         describe_phenotypes(FACTORS, MODES, **settings)

@@ -97,17 +97,39 @@ def test_scikit_learns_conventions() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("rank", 0), ("rank", 2.5), ("rank", True), ("rank", "3"), ("rank", None),
-        ("sharpness", 0.0), ("sharpness", -1.0), ("sharpness", np.nan), ("sharpness", np.inf),
-        ("sharpness", "10"), ("marginal_weight", 0), ("marginal_weight", np.inf),
-        ("max_iterations", -1), ("max_iterations", 1.5), ("tolerance", -1e-9),
-        ("tolerance", np.nan), ("start", "best"), ("n_restarts", 0), ("momentum", -0.1),
-        ("momentum", np.inf), ("value_unit", 0.0), ("value_unit", "median"),
-        ("value_unit", np.nan), ("dtype", "float16"), ("dtype", int),
-        ("n_jobs", 0), ("n_jobs", "two"), ("n_jobs", 1.5),
-        ("random_state", "seed"), ("random_state", -1), ("random_state", 1.5),
+        ("rank", 0),
+        ("rank", 2.5),
+        ("rank", True),
+        ("rank", "3"),
+        ("rank", None),
+        ("sharpness", 0.0),
+        ("sharpness", -1.0),
+        ("sharpness", np.nan),
+        ("sharpness", np.inf),
+        ("sharpness", "10"),
+        ("marginal_weight", 0),
+        ("marginal_weight", np.inf),
+        ("max_iterations", -1),
+        ("max_iterations", 1.5),
+        ("tolerance", -1e-9),
+        ("tolerance", np.nan),
+        ("start", "best"),
+        ("n_restarts", 0),
+        ("momentum", -0.1),
+        ("momentum", np.inf),
+        ("value_unit", 0.0),
+        ("value_unit", "median"),
+        ("value_unit", np.nan),
+        ("dtype", "float16"),
+        ("dtype", int),
+        ("n_jobs", 0),
+        ("n_jobs", "two"),
+        ("n_jobs", 1.5),
+        ("random_state", "seed"),
+        ("random_state", -1),
+        ("random_state", 1.5),
     ],
-)  # fmt: skip
+)
 def test_settings_out_of_range(name: str, value: object) -> None:
     model = Swift(3, n_jobs=1).set_params(**{name: value})
     with pytest.raises(InvalidSettings) as error:
@@ -125,9 +147,13 @@ def test_all_bad_settings_are_named_at_once() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     model = Swift(
-        np.int64(3), sharpness=np.float32(10), marginal_weight=np.float64(1),
-        max_iterations=np.int32(3), n_jobs=np.int64(1), random_state=np.int64(0),
-    )  # fmt: skip
+        np.int64(3),
+        sharpness=np.float32(10),
+        marginal_weight=np.float64(1),
+        max_iterations=np.int32(3),
+        n_jobs=np.int64(1),
+        random_state=np.int64(0),
+    )
     assert model.fit(TENSOR, COSTS).n_iterations_ == 3
 
 

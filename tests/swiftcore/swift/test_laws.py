@@ -54,9 +54,10 @@ def test_entry_order_changes_no_bit(seed: int, shape: tuple[int, ...]) -> None:
 def test_splitting_an_entry_in_two_equal_halves_changes_no_bit(seed: int, shape: tuple) -> None:
     tensor, _, _ = random_problem(seed, shape, 2, 0.3, True)
     halves = SparseTensor.from_coordinates(
-        np.r_[tensor.coordinates, tensor.coordinates], np.r_[tensor.values, tensor.values] / 2,
+        np.r_[tensor.coordinates, tensor.coordinates],
+        np.r_[tensor.values, tensor.values] / 2,
         shape=shape,
-    )  # fmt: skip
+    )
     assert halves.digest() == tensor.digest()
 
 

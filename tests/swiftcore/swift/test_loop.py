@@ -125,9 +125,14 @@ def test_paper_schedule_is_the_papers_dense_algorithm(lam: float, rho: float) ->
     tensor, costs, factors = random_problem(3, (8, 6, 5), 3, 0.2, False)
     dense, _ = fit_paper_dense(tensor, costs, factors, rho, lam, 5)
     model = Swift(
-        3, sharpness=rho, marginal_weight=lam, paper_schedule=True, max_iterations=5,
-        dtype="float64", n_jobs=1,
-    ).fit(tensor, costs, initial_factors=factors)  # fmt: skip
+        3,
+        sharpness=rho,
+        marginal_weight=lam,
+        paper_schedule=True,
+        max_iterations=5,
+        dtype="float64",
+        n_jobs=1,
+    ).fit(tensor, costs, initial_factors=factors)
     theirs = objective(tensor.to_dense(), dense, costs, rho, lam).total
     mine = objective(tensor.to_dense(), model.factors_, costs, rho, lam).total
     start = objective(tensor.to_dense(), factors, costs, rho, lam).total

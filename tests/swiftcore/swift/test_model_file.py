@@ -30,8 +30,14 @@ def file(model: Swift, tmp_path: Path) -> Path:
 def test_everything_comes_back(model: Swift, file: Path) -> None:
     again = load_model(file)
     assert again.get_params() == model.get_params()
-    for name in ("history_", "outcome_", "n_iterations_", "objective_", "dead_components_",
-                 "modes_"):  # fmt: skip
+    for name in (
+        "history_",
+        "outcome_",
+        "n_iterations_",
+        "objective_",
+        "dead_components_",
+        "modes_",
+    ):
         assert getattr(again, name) == getattr(model, name)
     for one, other in zip(model.factors_, again.factors_, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -153,12 +159,20 @@ def rewritten(file: Path, **changes: object) -> Path:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"format": "swift-model 0"}, {"format": None}, {"modes": []}, {"modes": 3},
-        {"parameters": {"rank": 3, "unknown": 1}}, {"outcome": "FINE"}, {"history": []},
-        {"factor_1": np.ones((6, 2))}, {"factor_1": np.ones((7, 3))},
-        {"factor_1": -np.ones((6, 3))}, {"factor_1": np.full((6, 3), np.nan)},
-        {"cost_1": np.ones((2, 2))}, {"cost_1": np.full((6, 6), np.nan)},
+        {"format": "swift-model 0"},
+        {"format": None},
+        {"modes": []},
+        {"modes": 3},
+        {"parameters": {"rank": 3, "unknown": 1}},
+        {"outcome": "FINE"},
+        {"history": []},
+        {"factor_1": np.ones((6, 2))},
+        {"factor_1": np.ones((7, 3))},
+        {"factor_1": -np.ones((6, 3))},
+        {"factor_1": np.full((6, 3), np.nan)},
+        {"cost_1": np.ones((2, 2))},
+        {"cost_1": np.full((6, 6), np.nan)},
     ],
-)  # fmt: skip
+)
 def test_contents_that_do_not_fit_together(file: Path, changes: dict) -> None:
     refused(rewritten(file, **changes))

@@ -66,9 +66,13 @@ def test_log_near_one(real: type) -> None:
 def test_exp_over_the_whole_range(real: type, low: float, high: float) -> None:
     random = np.random.default_rng(2)
     x = np.r_[
-        random.uniform(low, high, 10**6), random.uniform(-1, 1, 10**6),
-        low, high, 0.0, np.arange(-80, 80) * np.log(2) / 2,
-    ].astype(real)  # fmt: skip
+        random.uniform(low, high, 10**6),
+        random.uniform(-1, 1, 10**6),
+        low,
+        high,
+        0.0,
+        np.arange(-80, 80) * np.log(2) / 2,
+    ].astype(real)
     assert worst(run(exps, x), np.exp(x.astype(np.longdouble))) <= UNITS
     assert run(exps, np.zeros(1, dtype=real))[0] == 1
 

@@ -66,8 +66,9 @@ def test_vocabulary_by_documents_and_by_tfidf() -> None:
     corpus = corpus_of(TEXTS)
     counts = corpus.word_counts()
     by_documents = choose_words(counts, corpus.words, 2, "documents")
-    documents = Counter({word: int(np.sum(counts.toarray()[:, k] > 0))
-                         for k, word in enumerate(corpus.words)})  # fmt: skip
+    documents = Counter(
+        {word: int(np.sum(counts.toarray()[:, k] > 0)) for k, word in enumerate(corpus.words)}
+    )
     assert by_documents == tuple(sorted(sorted(documents, key=lambda w: (-documents[w], w))[:2]))
     assert len(choose_words(counts, corpus.words, 99, "tfidf")) == len(corpus.words)
 
@@ -94,8 +95,11 @@ def test_test_rows_never_touch_the_vocabulary_or_the_weights() -> None:
 
 
 def test_folder_and_zip_by_category_agree(write: Write, tmp_path: Path) -> None:
-    files = {f"news/{group}/{k:03}.txt": f"Some {group} text number {k}. More {group} words here."
-             for group in ("sport", "tech") for k in range(3)}  # fmt: skip
+    files = {
+        f"news/{group}/{k:03}.txt": f"Some {group} text number {k}. More {group} words here."
+        for group in ("sport", "tech")
+        for k in range(3)
+    }
     for name, text in files.items():
         write(f"set/{name}", text)
     write("set/README.TXT", "not a document")
@@ -112,16 +116,22 @@ def test_folder_and_zip_by_category_agree(write: Write, tmp_path: Path) -> None:
 
 
 def test_table_with_text_and_label(write: Write) -> None:
-    rows = "".join(f"a{k},{'x' if k % 2 else 'y'},\"The quick brown fox number {k} jumps over, "
-                   f"and over. The lazy dog sleeps\"\n" for k in range(6))  # fmt: skip
+    rows = "".join(
+        f'a{k},{"x" if k % 2 else "y"},"The quick brown fox number {k} jumps over, '
+        f'and over. The lazy dog sleeps"\n'
+        for k in range(6)
+    )
     findings = Findings()
     data = read_path(write("t.csv", "id,category,text\n" + rows), BuildOptions(), findings)
     assert findings.mapping == {"text": "text", "label": "category"}
     assert data.tensor.modes[0].labels == tuple(f"a{k}" for k in range(6))
     assert data.outcome is not None and data.outcome.tolist() == ["y", "x"] * 3
     assert data.word_counts is not None and data.word_counts.shape[0] == 6
-    one = read_path(write("u.csv", "body\n\"one two three\"\n\"two three four\"\n"),
-                    BuildOptions(columns={"text": "body"}), Findings())  # fmt: skip
+    one = read_path(
+        write("u.csv", 'body\n"one two three"\n"two three four"\n'),
+        BuildOptions(columns={"text": "body"}),
+        Findings(),
+    )
     assert one.outcome is None and one.tensor.modes[0].labels == ("row 1", "row 2")
 
 

@@ -36,10 +36,10 @@ MIMIC4 = {
     "hosp/diagnoses_icd.csv": "subject_id,hadm_id,seq_num,icd_code,icd_version\n"
     "1,11,1,V4581,9\n1,11,2,V4581,10\n2,22,1,I509,10\n2,22,2,4280,9\n",
     "hosp/d_icd_diagnoses.csv": "icd_code,icd_version,long_title\n"
-    "V4581,9,Aortocoronary bypass status\nI509,10,\"Heart failure, unspecified\"\n",
+    'V4581,9,Aortocoronary bypass status\nI509,10,"Heart failure, unspecified"\n',
     "hosp/prescriptions.csv": "subject_id,hadm_id,starttime,drug\n"
     "1,11,2150-01-01 08:00:00,Aspirin\n2,22,2151-01-01 08:00:00,Furosemide\n",
-}  # fmt: skip
+}
 SYNTHEA = {
     "patients.csv": "Id,BIRTHDATE,DEATHDATE\na,1950-01-01,\nb,1950-01-01,2001-01-01\n",
     "conditions.csv": "START,STOP,PATIENT,ENCOUNTER,CODE,DESCRIPTION\n"
@@ -133,8 +133,11 @@ def test_missing_columns_are_named(write: Write, missing: str) -> None:
 def test_mimic4_code_systems_stay_apart(write: Write) -> None:
     data = read_path(export(write, MIMIC4), BuildOptions(), Findings())
     assert data.tensor.modes[1].labels == (
-        "4280", "Aortocoronary bypass status", "Heart failure, unspecified", "V4581",
-    )  # fmt: skip
+        "4280",
+        "Aortocoronary bypass status",
+        "Heart failure, unspecified",
+        "V4581",
+    )
     findings = Findings()
     grouped = read_path(
         export(write, MIMIC4), BuildOptions(code_groups="ccs", outcome="death"), findings

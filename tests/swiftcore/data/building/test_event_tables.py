@@ -80,8 +80,15 @@ def test_ids_and_codes_stay_verbatim_and_apart(write: Write) -> None:
 
 def test_row_order_never_changes_the_digest(write: Write) -> None:
     rng = random.Random(3)
-    rows = [(f"p{rng.randrange(40)}", f"d{rng.randrange(9)}", f"m{rng.randrange(7)}",
-             f"{rng.random():.5f}") for _ in range(600)]  # fmt: skip
+    rows = [
+        (
+            f"p{rng.randrange(40)}",
+            f"d{rng.randrange(9)}",
+            f"m{rng.randrange(7)}",
+            f"{rng.random():.5f}",
+        )
+        for _ in range(600)
+    ]
     head = ("patient", "diagnosis", "drug", "value")
     digests = set()
     for turn in range(4):
@@ -91,12 +98,16 @@ def test_row_order_never_changes_the_digest(write: Write) -> None:
     assert len(digests) == 1
 
 
-text_ids = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\x02"), min_size=1,
-                   max_size=12).filter(lambda text: text.strip() != "")  # fmt: skip
+text_ids = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\r\n\x02"), min_size=1, max_size=12
+).filter(lambda text: text.strip() != "")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow,
-          HealthCheck.function_scoped_fixture])  # fmt: skip
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(ids=st.lists(text_ids, min_size=1, max_size=8, unique=True))
 def test_distinct_texts_in_are_distinct_rows_out(tmp_path: Path, ids: list[str]) -> None:
     path = tmp_path / "ids.csv"
@@ -129,10 +140,12 @@ def test_dropped_rows_are_counted_by_reason(write: Write) -> None:
     assert data.tensor.n_entries == 2 and data.summary
     counted = {one.reason.split(" (")[0]: one.count for one in data.summary.left_out}
     assert counted == {
-        "rows without exactly 3 cells": 2, "rows without a row id": 1,
-        "rows without an entry in code": 1, "rows without a value in n": 1,
+        "rows without exactly 3 cells": 2,
+        "rows without a row id": 1,
+        "rows without an entry in code": 1,
+        "rows without a value in n": 1,
         "cells whose value is 0": 1,
-    }  # fmt: skip
+    }
     read = data.summary.tables["t.csv"]
     assert read == 6  # eight rows in all, two of them uneven
 
@@ -252,13 +265,15 @@ def test_outcome_column_of_a_long_table(write: Write) -> None:
 
 
 def test_parquet_types(write: Write) -> None:
-    table = pa.table({
-        "patient": pa.array([2**53 + 1, 2**53], pa.int64()),
-        "code": pa.array(["a", "b"]).dictionary_encode(),
-        "visit": pa.array([1.0, None]),
-        "nested": pa.array([[1], [2]]),
-        "n": pa.array([1.5, 2.0]),
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "patient": pa.array([2**53 + 1, 2**53], pa.int64()),
+            "code": pa.array(["a", "b"]).dictionary_encode(),
+            "visit": pa.array([1.0, None]),
+            "nested": pa.array([[1], [2]]),
+            "n": pa.array([1.5, 2.0]),
+        }
+    )
     buffer = io.BytesIO()
     parquet.write_table(table, buffer)
     data = build(write("t.csv", buffer.getvalue()))  # whatever its name says

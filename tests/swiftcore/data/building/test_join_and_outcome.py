@@ -27,16 +27,26 @@ Row = tuple[str, str, str, float]
 def events(name: str, rows: list[Row]) -> Events:
     who, visit, what, day = zip(*rows, strict=True)
     feature = Coded.from_texts(name, what)
-    return Events(name, Coded.from_texts("patient", who), feature, feature.labels,
-                  visit=Coded.from_texts("visit", visit), time=np.array(day))  # fmt: skip
+    return Events(
+        name,
+        Coded.from_texts("patient", who),
+        feature,
+        feature.labels,
+        visit=Coded.from_texts("visit", visit),
+        time=np.array(day),
+    )
 
 
 def random_rows(rng: random.Random, count: int, letter: str) -> list[Row]:
     return [
-        (f"p{rng.randrange(6)}", f"v{rng.randrange(3)}", f"{letter}{rng.randrange(4)}",
-         float(rng.randrange(60)))
+        (
+            f"p{rng.randrange(6)}",
+            f"v{rng.randrange(3)}",
+            f"{letter}{rng.randrange(4)}",
+            float(rng.randrange(60)),
+        )
         for _ in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def counted(
@@ -104,19 +114,39 @@ def test_codes_match_without_dots_and_by_beginning() -> None:
 
 
 def hospital(write: Write) -> Path:
-    write("hospital/diagnoses.csv", "patient_id,visit,date,code\n" + "".join(
-        f"{who},{visit},{date},{code}\n" for who, visit, date, code in [
-            ("1", "a", "2020-01-01", "I10"), ("1", "b", "2020-06-01", "I50.9"),
-            ("1", "b", "2020-07-01", "N18"), ("2", "c", "2020-02-01", "I10"),
-            ("2", "c", "2020-03-01", "E11"), ("3", "d", "2020-02-02", "E11"),
-        ]))  # fmt: skip
-    write("hospital/medications.csv", "patient_id,visit,date,drug\n" + "".join(
-        f"{who},{visit},{date},{drug}\n" for who, visit, date, drug in [
-            ("1", "a", "2020-01-02", "A"), ("1", "b", "2020-06-05", "B"),
-            ("2", "c", "2020-02-03", "A"), ("3", "d", "2020-02-02", "B"),
-        ]))  # fmt: skip
-    return write("hospital/patients.csv", "patient_id,sex,heart_failure,heart_failure_date\n"
-                 "1,f,1,2020-06-01\n2,m,0,\n3,m,0,\n4,f,1,2020-01-01\n").parent  # fmt: skip
+    write(
+        "hospital/diagnoses.csv",
+        "patient_id,visit,date,code\n"
+        + "".join(
+            f"{who},{visit},{date},{code}\n"
+            for who, visit, date, code in [
+                ("1", "a", "2020-01-01", "I10"),
+                ("1", "b", "2020-06-01", "I50.9"),
+                ("1", "b", "2020-07-01", "N18"),
+                ("2", "c", "2020-02-01", "I10"),
+                ("2", "c", "2020-03-01", "E11"),
+                ("3", "d", "2020-02-02", "E11"),
+            ]
+        ),
+    )
+    write(
+        "hospital/medications.csv",
+        "patient_id,visit,date,drug\n"
+        + "".join(
+            f"{who},{visit},{date},{drug}\n"
+            for who, visit, date, drug in [
+                ("1", "a", "2020-01-02", "A"),
+                ("1", "b", "2020-06-05", "B"),
+                ("2", "c", "2020-02-03", "A"),
+                ("3", "d", "2020-02-02", "B"),
+            ]
+        ),
+    )
+    return write(
+        "hospital/patients.csv",
+        "patient_id,sex,heart_failure,heart_failure_date\n"
+        "1,f,1,2020-06-01\n2,m,0,\n3,m,0,\n4,f,1,2020-01-01\n",
+    ).parent
 
 
 def test_several_tables_of_ones_own(write: Write) -> None:
@@ -138,8 +168,9 @@ def test_outcome_codes_are_removed_and_said_so(write: Write) -> None:
     assert data.outcome is not None and data.outcome.tolist() == [True, False, False]
     assert any("the outcome itself ('I50.9')" in one.reason for one in data.summary.left_out)
     assert any("before the outcome" in note for note in data.summary.notes)
-    kept = read_path(folder, BuildOptions(outcome_codes=("I50*",), keep_outcome_codes=True),
-                     Findings())  # fmt: skip
+    kept = read_path(
+        folder, BuildOptions(outcome_codes=("I50*",), keep_outcome_codes=True), Findings()
+    )
     assert "I50.9" in kept.tensor.modes[1].labels
 
 
@@ -178,8 +209,11 @@ def test_dropped_codes_are_meant_before_and_after_grouping(write: Write) -> None
 
 
 def test_one_long_table_has_the_same_outcomes(write: Write) -> None:
-    path = write("long.csv", "patient,date,dx,rx\n1,2020-01-01,I10,A\n1,2020-06-01,I50,B\n"
-                 "1,2020-07-01,I10,C\n2,2020-01-01,I10,A\n2,2020-09-01,N18,A\n")  # fmt: skip
+    path = write(
+        "long.csv",
+        "patient,date,dx,rx\n1,2020-01-01,I10,A\n1,2020-06-01,I50,B\n"
+        "1,2020-07-01,I10,C\n2,2020-01-01,I10,A\n2,2020-09-01,N18,A\n",
+    )
     data = read_path(path, BuildOptions(outcome_codes=("I50*",)), Findings())
     assert data.outcome is not None and data.outcome.tolist() == [True, False]
     assert data.tensor.modes[1].labels == ("I10", "N18") and data.tensor.n_entries == 4

@@ -38,18 +38,43 @@ def deflated(megabytes: int, wrap: int = -15) -> tuple[bytes, int, int]:
 
 
 def entry(name: bytes, data: bytes, size: int, crc: int, method: int = 8) -> bytes:
-    return struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, method, 0, 0, crc, len(data), size,
-                       len(name), 0) + name + data  # fmt: skip
+    return (
+        struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, method, 0, 0, crc, len(data), size, len(name), 0)
+        + name
+        + data
+    )
 
 
 def listing(name: bytes, place: int, packed: int, size: int, crc: int, method: int = 8) -> bytes:
-    return struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, method, 0, 0, crc, packed, size,
-                       len(name), 0, 0, 0, 0, 0, place) + name  # fmt: skip
+    return (
+        struct.pack(
+            "<4s6H3L5H2L",
+            b"PK\1\2",
+            20,
+            20,
+            0,
+            method,
+            0,
+            0,
+            crc,
+            packed,
+            size,
+            len(name),
+            0,
+            0,
+            0,
+            0,
+            0,
+            place,
+        )
+        + name
+    )
 
 
 def end(count: int, length: int, place: int) -> bytes:
-    return struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, min(count, 65535), min(count, 65535), length,
-                       place, 0)  # fmt: skip
+    return struct.pack(
+        "<4s4H2LH", b"PK\5\6", 0, 0, min(count, 65535), min(count, 65535), length, place, 0
+    )
 
 
 def one_entry(name: bytes, megabytes: int, claimed: int | None = None) -> bytes:
@@ -166,8 +191,9 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "claim-text.npz": lambda: npy_claim("(1, 2)", "<U536870000"),
     "arrays.npz": lambda: npz(**{f"a{k}": np.zeros(1) for k in range(1500)}),
     "wide.npz": lambda: npz(coordinates=np.array([[0, 2**31 - 2]]), values=np.ones(1)),
-    "wide-shape.npz": lambda: npz(coordinates=np.zeros((1, 2), int), values=np.ones(1),
-                                  shape=np.array([2**31 - 2] * 2)),
+    "wide-shape.npz": lambda: npz(
+        coordinates=np.zeros((1, 2), int), values=np.ones(1), shape=np.array([2**31 - 2] * 2)
+    ),
     "rows.parquet": many_rows,
     "dictionary.parquet": lambda: long_text(True),
     "plain.parquet": lambda: long_text(False),
@@ -181,7 +207,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "line.csv": lambda: b"patient,code\n1," + b"x" * (40 * MB),
     "columns.csv": lambda: b"a," * 10**6 + b"a\n",
     "quote.csv": lambda: b'patient,code\n1,"' + b"2,b\n" * (4 * MB),
-}  # fmt: skip
+}
 
 
 def resident_mb(peak: bool) -> float:

@@ -30,8 +30,14 @@ FAULTS = {"reader-fault", "reader-ended", "time-limit"}  # ours, never the file'
 
 
 def rows(rng: random.Random, count: int = 150) -> list[tuple[str, ...]]:
-    return [(f"p{rng.randrange(40)}", f"{rng.randrange(100, 999)}.{rng.randrange(9)}",
-             f"drug {rng.choice('äéxyz')}{rng.randrange(9)}") for _ in range(count)]  # fmt: skip
+    return [
+        (
+            f"p{rng.randrange(40)}",
+            f"{rng.randrange(100, 999)}.{rng.randrange(9)}",
+            f"drug {rng.choice('äéxyz')}{rng.randrange(9)}",
+        )
+        for _ in range(count)
+    ]
 
 
 def table(rng: random.Random, delimiter: str = ",", head: str = "patient,code,drug") -> str:
@@ -84,17 +90,24 @@ def zipped(files: dict[str, str]) -> bytes:
 
 
 def export(rng: random.Random) -> bytes:
-    return zipped({
-        "conditions.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
-        "medications.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
-        "patients.csv": "Id,DEATHDATE\n" + "".join(f"p{k},\n" for k in range(40)),
-    })  # fmt: skip
+    return zipped(
+        {
+            "conditions.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
+            "medications.csv": table(rng, head="PATIENT,CODE,ENCOUNTER"),
+            "patients.csv": "Id,DEATHDATE\n" + "".join(f"p{k},\n" for k in range(40)),
+        }
+    )
 
 
 def documents(rng: random.Random) -> bytes:
     words = ["alpha", "beta", "gamma", "delta", "omega", "kappa"]
-    return zipped({f"{group}/{k}.txt": " ".join(rng.choices(words, k=30)) + "."
-                   for group in ("x", "y") for k in range(5)})  # fmt: skip
+    return zipped(
+        {
+            f"{group}/{k}.txt": " ".join(rng.choices(words, k=30)) + "."
+            for group in ("x", "y")
+            for k in range(5)
+        }
+    )
 
 
 FORMATS: dict[str, Callable[[random.Random], bytes]] = {

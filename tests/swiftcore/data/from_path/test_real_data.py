@@ -137,8 +137,12 @@ def test_bbc(shared: Shared) -> None:
     assert data.outcome is not None
     classes, counts = np.unique(data.outcome, return_counts=True)
     assert dict(zip(classes, counts.tolist(), strict=True)) == {
-        "business": 510, "entertainment": 386, "politics": 417, "sport": 511, "tech": 401,
-    }  # fmt: skip
+        "business": 510,
+        "entertainment": 386,
+        "politics": 417,
+        "sport": 511,
+        "tech": 401,
+    }
     assert data.word_counts is not None and data.word_counts.shape == (2225, len(data.words))
     assert data.summary
     notes = " ".join(data.summary.notes)

@@ -83,8 +83,10 @@ def test_a_killed_server_is_told_and_replaced(write: Write) -> None:
 def test_readings_at_the_same_time(write: Write) -> None:
     path = write("t.csv", TABLE)
     digests: list[str] = []
-    threads = [threading.Thread(target=lambda: digests.append(build_path(path).tensor.digest()))
-               for _ in range(4)]  # fmt: skip
+    threads = [
+        threading.Thread(target=lambda: digests.append(build_path(path).tensor.digest()))
+        for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -104,8 +106,11 @@ def test_nothing_is_left_when_the_parent_is_killed(write: Write) -> None:
         "time.sleep(60)\n"
     )
     root = str(Path(sandbox.__file__).parents[3])
-    parent = subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": root})  # fmt: skip
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program, str(path)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+    )
     assert parent.stdout and parent.stdout.readline() == b"started\n"
     children = _children(parent.pid)
     assert children

@@ -111,8 +111,13 @@ def test_npz_spellings(write: Write) -> None:
     assert plain.shape == (2, 2, 3) and plain.values.tolist() == [1, 5]
     turned = write("b.npz", npz(coords=places.T, data=[1.0, 2, 3], shape=[2, 2, 3]))
     assert read(turned).tensor == plain
-    named = npz(coordinates=places, values=[1, 2, 3], shape=[2, 2, 4], y=np.array([0, 1]),
-                labels_1=np.array(["no", "yes"]))  # fmt: skip
+    named = npz(
+        coordinates=places,
+        values=[1, 2, 3],
+        shape=[2, 2, 4],
+        y=np.array([0, 1]),
+        labels_1=np.array(["no", "yes"]),
+    )
     data = read(write("c.npz", named))
     assert data.tensor.modes[1].labels == ("no", "yes")
     assert data.outcome is not None and data.outcome.tolist() == [False, True]
@@ -171,8 +176,17 @@ def sample() -> Dataset:
     modes = (Mode("who", ("a", "b\udcff", "")), Mode("was ä", ("x", "NA")))
     tensor = SparseTensor.from_coordinates([[0, 0], [1, 1], [2, 0]], [1.0, 0.1, 3e300], modes=modes)
     counts = sparse.csr_array(np.array([[1.0, 0], [0, 2], [0, 0]]))
-    return Dataset("n", tensor, np.array(["u", "v", "w"]), "class", "made up", None, counts,
-                   ("one", "two"), ("g", "g", "h"))  # fmt: skip
+    return Dataset(
+        "n",
+        tensor,
+        np.array(["u", "v", "w"]),
+        "class",
+        "made up",
+        None,
+        counts,
+        ("one", "two"),
+        ("g", "g", "h"),
+    )
 
 
 def test_bundle_round_trip(tmp_path: Path) -> None:

@@ -175,7 +175,11 @@ def test_settings_out_of_range_are_all_named() -> None:
     with pytest.raises(InvalidSettings) as caught:
         generate_ehr(0, n_diagnoses=5, n_medications=999, n_phenotypes=0, heart_failure_share=1.5)
     assert [problem.where for problem in caught.value.problems] == [
-        "n_patients", "n_diagnoses", "n_medications", "n_phenotypes", "heart_failure_share",
-    ]  # fmt: skip
+        "n_patients",
+        "n_diagnoses",
+        "n_medications",
+        "n_phenotypes",
+        "heart_failure_share",
+    ]
     with pytest.raises(InvalidSettings):
         generate_ehr(heart_failure_share=float("nan"))

@@ -122,15 +122,17 @@ def test_noise_lowers_the_score_and_the_congruence() -> None:
 
 
 def test_without_false_entries_documents_are_compared_by_their_entries(corpus: Dataset) -> None:
-    settings = replace(SMALL, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2),
-                       draws=1)  # fmt: skip
+    settings = replace(
+        SMALL, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2), draws=1
+    )
     found = run_experiment("noise", corpus, settings)
     assert list(found.tables["survival"]["level"].unique()) == [0.0, 0.2]
     assert any("compared by their entries" in note for note in found.about["notes"])
     labels = read_labels(corpus)
     fold = make_folds(corpus, labels)[0]
-    asis, swept = (prepare(corpus, labels, fold, features=12, noise=noise)
-                   for noise in (None, Noise(0.0)))  # fmt: skip
+    asis, swept = (
+        prepare(corpus, labels, fold, features=12, noise=noise) for noise in (None, Noise(0.0))
+    )
     assert asis.tensors["known"].digest() == swept.tensors["known"].digest()
     train = swept.tensors["train"]
     np.testing.assert_array_equal(swept.costs[0], build_costs(train, reference=train)[0])
@@ -217,20 +219,36 @@ def test_links_of_several_classes_name_them(corpus: Dataset) -> None:
     links = found.tables["links"]
     strongest = links.loc[links.groupby("class")["weight"].idxmax()]
     assert dict(zip(strongest["class"], strongest["phenotype"], strict=True)) == {
-        "sport": "P01", "money": "P02", "film": "P03",
-    }  # fmt: skip
+        "sport": "P01",
+        "money": "P02",
+        "film": "P03",
+    }
 
 
 def test_settings_out_of_range_are_all_named() -> None:
     with pytest.raises(InvalidSettings) as caught:
         ExperimentSettings(
-            methods=("magic",), ranks=(0,), draws=0, folds=1, seed=-1, jobs=0, features=-3,
-            levels=(0.1, -0.2, float("nan")), recipes=("guess",),
-        )  # fmt: skip
+            methods=("magic",),
+            ranks=(0,),
+            draws=0,
+            folds=1,
+            seed=-1,
+            jobs=0,
+            features=-3,
+            levels=(0.1, -0.2, float("nan")),
+            recipes=("guess",),
+        )
     assert {one.code for one in caught.value.problems} == {
-        "method-unknown", "recipe-unknown", "ranks", "draws", "folds", "seed", "jobs",
-        "features", "noise-level",
-    }  # fmt: skip
+        "method-unknown",
+        "recipe-unknown",
+        "ranks",
+        "draws",
+        "folds",
+        "seed",
+        "jobs",
+        "features",
+        "noise-level",
+    }
     with pytest.raises(InvalidSettings, match="no such experiment"):
         run_experiment("horoscope", planted_patients())
 

@@ -65,12 +65,15 @@ def test_with_equal_rows_the_weight_of_a_row_makes_no_difference(
 def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared, key: str) -> None:
     rng = np.random.default_rng(3)
     counted, ones = (
-        replace(prepared, tensors={
-            part: SparseTensor(tensor.modes, tensor.coordinates, values(tensor.n_entries))
-            for part, tensor in prepared.tensors.items()
-        })
+        replace(
+            prepared,
+            tensors={
+                part: SparseTensor(tensor.modes, tensor.coordinates, values(tensor.n_entries))
+                for part, tensor in prepared.tensors.items()
+            },
+        )
         for values in (lambda size: rng.integers(1, 30, size).astype(float), np.ones)
-    )  # fmt: skip
+    )
     few = {"max_iterations": 3}
     embed = METHODS[key].embed
     assert embed is not None
@@ -99,8 +102,9 @@ def test_rarity_gives_common_features_less_of_the_model(prepared: Prepared) -> N
     )
     crowded = SparseTensor.from_coordinates(
         np.vstack([train.coordinates, everywhere]),
-        np.concatenate([train.values, np.ones(train.shape[0])]), modes=train.modes,
-    )  # fmt: skip
+        np.concatenate([train.values, np.ones(train.shape[0])]),
+        modes=train.modes,
+    )
     given = replace(prepared, tensors={**prepared.tensors, "train": crowded})
     shares = []
     for setting in ({"max_iterations": 6}, {"max_iterations": 6, "rarity_weighting": True}):

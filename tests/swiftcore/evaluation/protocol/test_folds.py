@@ -50,9 +50,11 @@ def test_a_text_that_stands_twice_is_never_torn_apart(corpus: Dataset) -> None:
     order = [*range(60), *range(0, 60, 3)]  # twenty articles once more
     modes = corpus.tensor.modes
     twice = replace(
-        corpus, outcome=np.array(corpus.outcome)[order], word_counts=corpus.word_counts[order],
+        corpus,
+        outcome=np.array(corpus.outcome)[order],
+        word_counts=corpus.word_counts[order],
         tensor=_stacked(corpus, order),
-    )  # fmt: skip
+    )
     assert twice.tensor.modes[1:] == modes[1:]
     groups = row_groups(twice)
     assert len(np.unique(groups)) == 60

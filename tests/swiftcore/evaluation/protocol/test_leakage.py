@@ -45,9 +45,11 @@ def perturbed(data: Dataset, rows: np.ndarray, rng: np.random.Generator) -> Data
         dense[rows] = rng.integers(0, 3, (len(rows), dense.shape[1]))
         counts = type(counts)(dense)
     return replace(
-        data, tensor=SparseTensor.from_coordinates(places, values, modes=tensor.modes),
-        outcome=outcome, word_counts=counts,
-    )  # fmt: skip
+        data,
+        tensor=SparseTensor.from_coordinates(places, values, modes=tensor.modes),
+        outcome=outcome,
+        word_counts=counts,
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,8 +132,9 @@ def test_a_feature_that_gives_the_answer_away_is_reported() -> None:
     planted = np.column_stack([ill, np.full(len(ill), 9), np.zeros(len(ill), dtype=int)])
     tensor = SparseTensor.from_coordinates(
         np.vstack([data.tensor.coordinates, planted]),
-        np.concatenate([data.tensor.values, np.ones(len(ill))]), modes=modes,
-    )  # fmt: skip
+        np.concatenate([data.tensor.values, np.ones(len(ill))]),
+        modes=modes,
+    )
     settings = ExperimentSettings(methods=("lasso_indicators",), folds=3)
     leaky = run_experiment("evaluation", replace(data, tensor=tensor), settings)
     assert any("the illness itself" in note for note in leaky.about["notes"])

@@ -22,9 +22,7 @@ def tensor_of(seed: int, entries: int, binary: bool) -> SparseTensor:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 999), st.integers(1, 900), st.booleans(), st.floats(0, 1))
-def test_noise_only_fills_empty_cells(
-    seed: int, entries: int, binary: bool, level: float
-) -> None:  # fmt: skip
+def test_noise_only_fills_empty_cells(seed: int, entries: int, binary: bool, level: float) -> None:
     clean = tensor_of(seed, entries, binary)
     dense, noisy = clean.to_dense(), add_noise(clean, Noise(level, seed)).to_dense()
     assert np.array_equal(noisy[dense > 0], dense[dense > 0])
