@@ -16,11 +16,12 @@ from swiftcore.data.reading.findings import Findings, LeftOut
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 SHOWN_PAIRS = 20
-_RENAMED = {  # fields of bundles written before 0.2
-    "telling": "leaky",
-    "look_alikes": "similar_names",
-    "look_alike_count": "similar_name_count",
+_STORED = {  # names of fields in bundles, where they differ
+    "leaky": "telling",
+    "similar_names": "look_alikes",
+    "similar_name_count": "look_alike_count",
 }
+_READ = {stored: name for name, stored in _STORED.items()}
 LEAKY_AUC = 0.9
 LEAKY_PRECISION, LEAKY_ROWS, LEAKY_SHARE = 0.95, 10, 0.2
 
@@ -92,11 +93,12 @@ class DatasetSummary:
     leaky: tuple[LeakyFeature, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        plain = dataclasses.asdict(self)
+        return {_STORED.get(name, name): value for name, value in plain.items()}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> DatasetSummary:
-        values = {_RENAMED.get(name, name): value for name, value in plain.items()}
+        values = {_READ.get(name, name): value for name, value in plain.items()}
         values["entries_per_row"] = Spread(**values["entries_per_row"])
         values["rows_per_feature"] = tuple(Spread(**one) for one in values["rows_per_feature"])
         values["left_out"] = tuple(LeftOut(**one) for one in values["left_out"])
