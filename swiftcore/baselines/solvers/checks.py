@@ -96,7 +96,7 @@ def check_loss(loss: float) -> None:
             "The loss is not a finite number",
             "values",
             repr(loss),
-            "Divide all values by a common unit.",
+            "Use fewer components, or another method; divide values far from 1 by a common unit.",
         )
 
 

@@ -57,8 +57,9 @@ def squared_error(tensor: SparseTensor, factors: Sequence[NDArray[np.float64]]) 
 
 
 def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """part / whole, and 0 where whole is 0: a dead component stays dead and finite."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    """part / whole, and 0 where that would overflow: a dead component stays dead and finite."""
+    enough = whole > np.maximum(_TINY, 1e-300 * np.abs(part))
+    return np.divide(part, whole, out=np.zeros_like(part), where=enough)
 
 
 def sum_products(

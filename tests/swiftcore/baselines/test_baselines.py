@@ -23,9 +23,10 @@ from tensorly.cp_tensor import CPTensor
 from tensorly.decomposition import non_negative_parafac
 
 from swiftcore import SparseTensor
-from swiftcore.baselines import CpAls, CpApr, CpNmu
 from swiftcore.baselines.all_cells import gather_all
-from swiftcore.baselines.cp_apr import kl_divergence
+from swiftcore.baselines.cp_als import CpAls
+from swiftcore.baselines.cp_apr import CpApr, kl_divergence
+from swiftcore.baselines.cp_nmu import CpNmu
 from swiftcore.baselines.solvers.sparse_cp import (
     gather,
     gram,
@@ -183,3 +184,27 @@ def test_cp_als_projects_as_least_squares() -> None:
     product = np.einsum("jr,kr->jkr", B, C).reshape(-1, RANK)
     wanted = np.linalg.lstsq(product, DENSE.reshape(SHAPE[0], -1).T)[0].T
     np.testing.assert_allclose(model.transform(TENSOR), wanted, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_what_fades_to_nothing_stays_a_number() -> None:
+    """Denominators below the normal range used to overflow: inf, then nan."""
+    rng = np.random.default_rng(0)
+    tensor = _binary(rng)
+    model = CpNmu(4, random_state=0)
+    factors = [rng.random((size, 4)) for size in tensor.shape]
+    factors[1][3] = 5e-324  # what hundreds of multiplications leave of a useless feature
+    for _ in range(5):
+        factors = model._sweep(tensor, factors)
+        assert all(np.isfinite(factor).all() for factor in factors)
+
+
+@pytest.mark.parametrize("rank", [20, 40])
+def test_no_nan_on_binary_data_with_more_components_than_it_has(rank: int) -> None:
+    tensor = _binary(np.random.default_rng(1))
+    model = CpNmu(rank, random_state=0, max_iterations=3000, tolerance=0.0).fit(tensor)
+    assert all(np.isfinite(factor).all() for factor in model.factors_)
+
+
+def _binary(rng: np.random.Generator) -> SparseTensor:
+    places = np.unique(np.column_stack([rng.integers(0, n, 150) for n in (30, 8, 6)]), axis=0)
+    return SparseTensor.from_coordinates(places, np.ones(len(places)), (30, 8, 6))

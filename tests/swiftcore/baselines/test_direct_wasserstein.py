@@ -7,8 +7,8 @@ import pytest
 from reference.dense_swift import objective, reconstruct, sequential_step
 from reference.known_problems import random_problem
 
-from swiftcore.baselines import DirectWasserstein
 from swiftcore.baselines.direct_wasserstein import (
+    DirectWasserstein,
     dense_transport,
     estimate_memory,
     long_format,

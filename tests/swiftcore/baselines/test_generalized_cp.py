@@ -26,7 +26,8 @@ from support.small_counts import (
 )
 
 from swiftcore import SparseTensor
-from swiftcore.baselines import CpBinary, CpContinuous
+from swiftcore.baselines.cp_binary import CpBinary
+from swiftcore.baselines.cp_continuous import CpContinuous
 
 GENERALIZED = pytest.mark.parametrize(
     ("method", "handles", "data"),

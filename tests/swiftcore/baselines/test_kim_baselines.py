@@ -12,8 +12,7 @@ from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 from support.small_counts import DENSE, RANK, SHAPE, START, TENSOR, Array, full
 
-from swiftcore.baselines import SimilarityCp, SupervisedCp
-from swiftcore.baselines.similarity_cp import feature_loss, similarity_objective
+from swiftcore.baselines.similarity_cp import SimilarityCp, feature_loss, similarity_objective
 from swiftcore.baselines.solvers.checks import class_signs
 from swiftcore.baselines.solvers.elastic_net import L1_SHARE, fit_weights, log_losses
 from swiftcore.baselines.solvers.feature_similarity import (
@@ -22,7 +21,7 @@ from swiftcore.baselines.solvers.feature_similarity import (
     spectral_start,
 )
 from swiftcore.baselines.solvers.sparse_cp import gather, squared_error
-from swiftcore.baselines.supervised_cp import labelled_row_loss
+from swiftcore.baselines.supervised_cp import SupervisedCp, labelled_row_loss
 
 RNG = np.random.default_rng(2)
 GRAPHS = [None, *[similarity_graph(random_cost(RNG, size)) for size in SHAPE[1:]]]
