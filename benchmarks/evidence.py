@@ -26,11 +26,11 @@ from swiftcore.evaluation.experiments.cross_validation import compare_with
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, ExperimentSettings
-from swiftcore.evaluation.methods.catalogue import METHODS
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.protocol.scores import summarise
 
 FEATURES = 100
-EVERY_METHOD = tuple(key for key in METHODS if key != "direct_wasserstein")
+EVERY_METHOD = tuple(key for key in CATALOGUE if key != "direct_wasserstein")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
                 chosen.kind,
                 dataset,
                 settings,
-                parts=ROOT / "runs" / "evidence" / dataset.name,
+                checkpoints=ROOT / "runs" / "evidence" / dataset.name,
                 progress=_report,
             )
             for dataset in datasets

@@ -14,7 +14,7 @@ import psutil
 
 from swiftcore.cost import build_costs
 from swiftcore.data.synthetic.ehr import generate_ehr
-from swiftcore.swift import Swift
+from swiftcore.swift.estimator import Swift
 
 
 def measure(

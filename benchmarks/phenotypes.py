@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> None:
     dataset = load(chosen.data)[0]
     settings = ExperimentSettings(ranks=(chosen.rank,), features=FEATURES, jobs=chosen.jobs)
     stability = run_experiment(
-        "stability", dataset, settings, parts=ROOT / "runs" / "evidence" / dataset.name
+        "stability", dataset, settings, checkpoints=ROOT / "runs" / "evidence" / dataset.name
     )
     every_row = np.arange(dataset.tensor.shape[0])
     dataset = replace(dataset, tensor=choose_features(dataset, every_row, FEATURES))

@@ -29,7 +29,7 @@ from benchmarks.report import draw, show
 from swiftcore.cost import build_costs
 from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.runtime.workers import Workers
-from swiftcore.swift import Swift
+from swiftcore.swift.estimator import Swift
 from swiftcore.swift.factor_update import update_factors
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.problem import TransportSettings, describe_problem

@@ -26,22 +26,24 @@ import swiftcore
 from benchmarks import RESULTS
 from benchmarks.paper_dense import PAPER_SWEEPS, PaperDense
 from benchmarks.report import show
-from swiftcore.baselines import (
-    CpAls,
-    CpApr,
-    CpBinary,
-    CpContinuous,
-    CpNmu,
+from swiftcore.baselines.cp_als import CpAls
+from swiftcore.baselines.cp_apr import CpApr
+from swiftcore.baselines.cp_binary import CpBinary
+from swiftcore.baselines.cp_continuous import CpContinuous
+from swiftcore.baselines.cp_nmu import CpNmu
+from swiftcore.baselines.direct_wasserstein import (
     DirectWasserstein,
-    SimilarityCp,
-    SupervisedCp,
+    dense_scalings,
+    relaxation,
+    unfolded,
 )
-from swiftcore.baselines.direct_wasserstein import dense_scalings, relaxation, unfolded
+from swiftcore.baselines.similarity_cp import SimilarityCp
+from swiftcore.baselines.supervised_cp import SupervisedCp
 from swiftcore.cost import build_costs
 from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.errors import NotEnoughMemory
-from swiftcore.evaluation.methods.names import METHOD_TITLES
-from swiftcore.swift import Swift
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.swift.estimator import Swift
 from swiftcore.tensor import SparseTensor
 
 Array = NDArray[np.float64]
@@ -224,7 +226,9 @@ def draw(results: dict[str, Any], path: Path) -> None:
         "by_iterations": "iterations",
     }
     names = [*METHODS, "paper"]
-    titles = METHOD_TITLES | {"paper": "SWIFT as printed (dense, cold sweeps)"}
+    titles = {key: method.title for key, method in CATALOGUE.items()} | {
+        "paper": "SWIFT as printed (dense, cold sweeps)"
+    }
     for panel, (section, x) in zip(panels, axes.items(), strict=True):
         rows = [row for row in results[section]["rows"] if row["seconds"]]
         for number, name in enumerate(names):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks import RESULTS
 from swiftcore.evaluation.experiments.result import Experiment
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import title_of
 
 DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)
@@ -55,7 +55,7 @@ def table(experiment: Experiment, paper: Mapping[str, tuple[float, ...]]) -> str
             _cell(means, spreads, name, column) + _of_paper(paper, name, across, column)
             for column in columns
         ]
-        lines.append(f"| {METHOD_TITLES.get(name, name)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {title_of(name)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -67,7 +67,7 @@ def compute(folder: Path, quick: bool, jobs: int) -> None:
         features=FEATURES,
         jobs=jobs,
     )
-    experiment = run_experiment("evaluation", dataset, settings, parts=folder / "parts")
+    experiment = run_experiment("evaluation", dataset, settings, checkpoints=folder / "parts")
     (folder / "table.json").write_text(experiment.to_json())
 
 

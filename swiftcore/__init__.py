@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from swiftcore.evaluation.experiments.result import Experiment
     from swiftcore.evaluation.experiments.run import cross_validate, sweep_noise
     from swiftcore.evaluation.experiments.settings import ExperimentSettings
+    from swiftcore.fitting import FittedModel, fit_dataset
+    from swiftcore.model_file import load_model, save_model
     from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
     from swiftcore.progress import FitOutcome, FitProgress
-    from swiftcore.swift import Swift, load_model, save_model
+    from swiftcore.spec import ModelSpec
+    from swiftcore.swift.estimator import Swift
     from swiftcore.tensor import Mode, SparseTensor, unfold
 
 __version__ = "0.1.0"
@@ -31,10 +34,12 @@ __all__ = [
     "ExperimentSettings",
     "FitOutcome",
     "FitProgress",
+    "FittedModel",
     "InvalidCost",
     "InvalidData",
     "InvalidSettings",
     "Mode",
+    "ModelSpec",
     "NotEnoughMemory",
     "Phenotype",
     "Problem",
@@ -44,6 +49,7 @@ __all__ = [
     "build_costs",
     "cross_validate",
     "describe_phenotypes",
+    "fit_dataset",
     "load_model",
     "save_model",
     "sweep_noise",
@@ -64,7 +70,10 @@ _HOMES = {
     "swiftcore.evaluation.experiments.result": ("Experiment",),
     "swiftcore.evaluation.experiments.settings": ("ExperimentSettings",),
     "swiftcore.evaluation.experiments.run": ("cross_validate", "sweep_noise"),
-    "swiftcore.swift": ("Swift", "load_model", "save_model"),
+    "swiftcore.fitting": ("FittedModel", "fit_dataset"),
+    "swiftcore.model_file": ("load_model", "save_model"),
+    "swiftcore.spec": ("ModelSpec",),
+    "swiftcore.swift.estimator": ("Swift",),
     "swiftcore.phenotypes.describe": ("Phenotype", "describe_phenotypes"),
     "swiftcore.progress": ("FitOutcome", "FitProgress"),
     "swiftcore.tensor": ("Mode", "SparseTensor", "unfold"),

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     "swiftcore.errors",
     "swiftcore.progress",
+    "swiftcore.spec",
     "swiftcore.runtime",
     "swiftcore.tensor",
     "swiftcore.phenotypes",
@@ -23,6 +24,7 @@ LAYERS = (
     "swiftcore.transport.compiled",
     "swiftcore.transport",
     "swiftcore.swift",
+    "swiftcore.baselines.defaults",
     "swiftcore.baselines.solvers",
     "swiftcore.baselines",
     "swiftcore.data.options",
@@ -37,7 +39,8 @@ LAYERS = (
     "swiftcore.data",
     "swiftcore.evaluation.protocol",
     "swiftcore.evaluation.methods",
-    "swiftcore.fit_dataset",
+    "swiftcore.model_file",
+    "swiftcore.fitting",
     "swiftcore.evaluation.experiments",
     "swiftcore.evaluation",
     "dashboard.text",
@@ -57,7 +60,7 @@ LAYERS = (
 FRONT_DOORS = ("swiftcore", "swiftcore.cli")
 STREAMLIT = ("dashboard.session", "dashboard.widgets", "dashboard.views", "dashboard.app")
 CONCRETE = ("swiftcore.swift", "swiftcore.baselines")  # models that only the catalogue names
-HEAVY = ("sklearn", "numba", *CONCRETE, "swiftcore.fit_dataset")
+HEAVY = ("sklearn", "numba", *CONCRETE, "swiftcore.fitting")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
 FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
@@ -128,11 +131,11 @@ def test_streamlit_is_only_on_the_screen(path: Path) -> None:
 @every_file
 def test_only_the_catalogue_names_concrete_models(path: Path) -> None:
     name = module(path)
-    above = within(name, "dashboard", "swiftcore.evaluation")
+    above = within(name, "dashboard", "swiftcore.evaluation", "swiftcore.fitting")
     if not above or within(name, "swiftcore.evaluation.methods"):
         return
     for imported, line in imports(TREES[path]):
-        assert not within(imported, *CONCRETE) or name in WORKERS, f"line {line}: {imported}"
+        assert not within(imported, *CONCRETE), f"line {line}: {imported}"
 
 
 @every_file

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dashboard.charts import prediction, robustness
 from swiftcore.evaluation.experiments.result import Experiment
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.runtime.atomic_file import write_atomic
 
 PAGE = """<!doctype html>
@@ -58,11 +58,11 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
             )
     if experiment.kind == "ablation":
         for method, table in tables["scores"].groupby("method"):
-            caption = f"Cost matrices, {METHOD_TITLES[str(method)]}"
+            caption = f"Cost matrices, {title_of(str(method))}"
             found[caption] = robustness.recipe_dots(table, metric)
     if experiment.kind == "stability":
         for (method, rank), table in tables["summary"].groupby(["method", "rank"], sort=False):
-            caption = f"Phenotypes found again, {METHOD_TITLES[str(method)]}, {rank} components"
+            caption = f"Phenotypes found again, {title_of(str(method))}, {rank} components"
             found[caption] = robustness.stability_dots(table, {})
     return found
 
@@ -79,11 +79,7 @@ def _evaluation(experiment: Experiment, metric: str) -> dict[str, go.Figure]:
         one = comparison[comparison["rank"] == rank]
         found[caption] = prediction.difference_dots(one, metric)
     for (method, rank), _ in summary.groupby(["method", "rank"], sort=False):
-        caption = (
-            f"{METHOD_TITLES[str(method)]}, {rank} components"
-            if rank
-            else (METHOD_TITLES[str(method)])
-        )
+        caption = f"{title_of(str(method))}, {rank} components" if rank else (title_of(str(method)))
         if method != "swift":
             continue
         if "curves" in tables:

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from dashboard.charts import style
 from dashboard.charts.prediction import phenotype_labels
-from dashboard.text.result_sentences import RECIPE_TITLES, short_title, title
+from dashboard.text.result_sentences import RECIPE_TITLES
+from swiftcore.evaluation.methods.catalogue import short_title_of, title_of
 
 
 def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:
@@ -39,12 +40,12 @@ def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis
             x=one[across],
             y=one["mean"],
             mode="lines+markers",
-            name=style.safe(title(method)),
+            name=style.safe(title_of(method)),
             line={"color": colour, "width": 4 if method == "swift" else 2, "dash": dash},
             marker={"symbol": marker, "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
             hovertemplate=(
-                f"{style.safe(title(method))}<br>%{{x:{form}}}: %{{y:.3f}}<extra></extra>"
+                f"{style.safe(title_of(method))}<br>%{{x:{form}}}: %{{y:.3f}}<extra></extra>"
             ),
         )
     style.dress(figure, height=480, x=axis, y=style.safe(metric))
@@ -63,7 +64,7 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
     ends = means.sort_values(across).groupby("method").tail(1).sort_values("mean")
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
     line, edge = max(spread, 1e-6) * 0.042, float(means[across].max())
-    texts = [style.wrapped(short_title(method), 18) for method in ends["method"]]
+    texts = [style.wrapped(short_title_of(method), 18) for method in ends["method"]]
     colours = {trace.name: trace.line.color for trace in figure.data}
     places = _apart(ends["mean"].tolist(), [line * (1 + text.count("<br>")) for text in texts])
     for method, value, text, place in zip(ends["method"], ends["mean"], texts, places, strict=True):
@@ -80,7 +81,7 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
             arrowwidth=1,
             xanchor="left",
             align="left",
-            arrowcolor=colours[style.safe(title(method))],
+            arrowcolor=colours[style.safe(title_of(method))],
             font={"color": style.INK, "size": 11},
         )
     figure.update_xaxes(range=[-0.03 * edge, edge * 1.4], zeroline=False)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dashboard.text.display import clipped, visible
-from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -35,9 +35,9 @@ def mode_colour(axis: int) -> str:
 
 def method_look(method: str) -> tuple[str, str, str]:
     """Colour, dash and marker of a method, the same in every figure; classifiers are grey."""
-    known = list(METHOD_TITLES)
+    known = list(CATALOGUE)
     number = known.index(method) if method in known else len(known)
-    classifier = METHOD_KINDS.get(method) == "classifier"
+    classifier = method in CATALOGUE and not CATALOGUE[method].is_factorization
     colour = GREY if classifier else METHOD_COLOURS[number % len(METHOD_COLOURS)]
     return colour, DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)]
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -21,33 +21,21 @@ from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import PROJECTION_FORMAT
 from dashboard.store.store import Store
-from dashboard.store.verified_folder import remove, temporary_path
-from swiftcore.cost import build_costs
+from dashboard.store.verified_folder import temporary_path
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError, refuse
+from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import ExperimentProgress
-from swiftcore.evaluation.experiments.run import (
-    ExperimentSettings,
-    Stopped,
-    link_outcome,
-    run_experiment,
-)
+from swiftcore.evaluation.experiments.run import link_outcome, run_experiment
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.progress import FitProgress
-from swiftcore.swift import Swift, load_model, save_model
+from swiftcore.spec import ModelSpec, key_values
 from swiftcore.tensor import Mode, SparseTensor
 
 logger = logging.getLogger(__name__)
 Files = dict[str, bytes]
 ROWS_AT_ONCE = 500  # projected between two looks at the cancel flag
-MODEL_SETTINGS = (
-    "sharpness",
-    "marginal_weight",
-    "max_iterations",
-    "tolerance",
-    "start",
-    "n_restarts",
-    "dtype",
-)
 
 
 def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files:
@@ -63,29 +51,19 @@ def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files
     reporter.phase("Reading the data")
     dataset = store.dataset(request.dataset)
     if request.kind == "fit":
-        return compute_fit(store, dataset, request.settings, reporter)
+        return compute_fit(dataset, request.spec, reporter)
     if request.kind in EXPERIMENTS:
         return compute_experiment(store, dataset, request, reporter)
     return compute_projection(store, dataset, request.run, reporter)
 
 
-def compute_fit(
-    store: Store, dataset: Dataset, settings: Mapping[str, Any], reporter: ProgressReporter
-) -> Files:
-    """Costs, factors, and their link to the outcome."""
-    reporter.phase("Comparing features")
-    costs = _costs(dataset, settings)
-    reporter.phase("Finding a start")
-    model = Swift(
-        settings["rank"],
-        random_state=settings["seed"],
-        **{name: settings[name] for name in MODEL_SETTINGS},
-    )
-    model.fit(dataset.tensor, costs, callback=_FitNotes(reporter))
+def compute_fit(dataset: Dataset, spec: ModelSpec, reporter: ProgressReporter) -> Files:
+    """Factors, and their link to the outcome."""
+    fitted = fit_dataset(dataset, spec, callback=_FitNotes(reporter), stage=reporter.phase)
     reporter.phase("Looking for links to the outcome")
-    files = {"model.npz": _model_bytes(store, model)}
+    files = {"model.npz": fitted.contents().to_bytes()}
     try:
-        links = link_outcome(model.memberships_, dataset, settings["seed"])
+        links = link_outcome(fitted.memberships, dataset, spec.seed)
     except SwiftError as error:  # too few rows of a class: the fit is good all the same
         logger.warning("no links to the outcome: %s", error)
         return files
@@ -98,7 +76,7 @@ def compute_experiment(
     """An experiment; finished parts stay in the store until the whole is done."""
     settings = dict(request.settings)
     if request.run:  # follow the phenotypes of that fit
-        fit = dict(store.run(request.run).request.settings)
+        fit = key_values(store.run(request.run).request.settings)
         settings["seed"] = fit.pop("seed")
         settings["ranks"] = [fit.pop("rank")]
         settings["fit"] = fit
@@ -115,7 +93,11 @@ def compute_experiment(
             backend="loky", temp_folder=scratch, initializer=partial(leave_with, os.getpid())
         ):
             experiment = run_experiment(
-                request.kind, dataset, chosen, progress=notes, parts=store.parts(request.key())
+                request.kind,
+                dataset,
+                chosen,
+                progress=notes,
+                checkpoints=store.checkpoints(request.key()),
             )
     except Stopped:
         raise Cancelled from None
@@ -129,7 +111,7 @@ def compute_projection(
 ) -> Files:
     """Memberships of new rows, each row by itself."""
     model = load_fit(store, fit_id)
-    tensor, unknown, left_out = on_features(dataset.tensor, model.modes_)
+    tensor, unknown, left_out = on_features(dataset.tensor, model.modes)
     rows, blocks = tensor.shape[0], []
     for first in range(0, rows, ROWS_AT_ONCE):
         block = range(first, min(rows, first + ROWS_AT_ONCE))
@@ -150,7 +132,7 @@ def compute_projection(
         "memberships": np.vstack(blocks),
         "coordinates": tensor.coordinates.astype(np.int32),
         "values": tensor.values,
-        **{f"profile_{axis}": factor for axis, factor in enumerate(model.factors_) if axis},
+        **{f"profile_{axis}": factor for axis, factor in enumerate(model.factors) if axis},
     }
     out = io.BytesIO()
     np.savez_compressed(out, **arrays)
@@ -192,10 +174,10 @@ def on_features(
     return mapped, unknown, int((~kept).sum())
 
 
-def load_fit(store: Store, run_id: str) -> Swift:
-    """The estimator of a finished fit; raises UnknownRun or DamagedRun."""
+def load_fit(store: Store, run_id: str) -> FittedModel:
+    """The model of a finished fit; raises UnknownRun or DamagedRun."""
     store.fit(run_id)  # checks the seal and says it in words
-    return load_model(store.root / "runs" / run_id / "model.npz")
+    return FittedModel.load(store.root / "runs" / run_id / "model.npz")
 
 
 def leave_with(parent: int) -> None:
@@ -209,11 +191,11 @@ def leave_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _project(model: Swift, tensor: SparseTensor, rows: range) -> NDArray[np.float64]:
+def _project(model: FittedModel, tensor: SparseTensor, rows: range) -> NDArray[np.float64]:
     block = tensor.select(0, rows)
     if block.n_entries == 0:
-        return np.zeros((len(rows), model.rank))
-    return model.transform(block, independent=True)
+        return np.zeros((len(rows), model.spec.rank))
+    return model.transform(block)
 
 
 def _mode_order(modes: Sequence[Mode], known: Sequence[Mode]) -> list[int]:
@@ -230,30 +212,6 @@ def _mode_order(modes: Sequence[Mode], known: Sequence[Mode]) -> list[int]:
     if sorted(mine) == sorted(theirs) and len(set(mine)) == len(mine):
         return [1 + mine.index(name) for name in theirs]
     return list(range(1, len(modes)))
-
-
-def _costs(dataset: Dataset, settings: Mapping[str, Any]) -> list[Any]:
-    """One cost per mode; without a row cost the largest matrix is never built."""
-    still = settings["row_cost"] == "none"
-    tensor = dataset.tensor
-    costs = build_costs(
-        tensor.select(0, [0]) if still else tensor,
-        settings["costs"],
-        reference=tensor,
-        seed=settings["seed"],
-        word_counts=None if still else dataset.word_counts,
-    )
-    return [None if still else costs[0], *costs[1:]]
-
-
-def _model_bytes(store: Store, model: Swift) -> bytes:
-    draft = temporary_path(store.temporary)
-    draft.mkdir(mode=0o700)
-    try:
-        save_model(model, draft / "model.npz")
-        return (draft / "model.npz").read_bytes()
-    finally:
-        remove(draft, store.temporary)
 
 
 class _FitNotes:

@@ -17,7 +17,7 @@ from dashboard.store.cards import DatasetCard
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
-from swiftcore.evaluation.methods.names import METHOD_KINDS, grid_size
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.progress import duration
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
@@ -92,11 +92,13 @@ def n_fits(request: Request) -> float:
     rounds = chosen["folds"] * chosen["repeats"]
     ranks, quick = len(chosen["ranks"]), chosen["quick"]
     if request.kind == "ablation":
-        return float(rounds * ranks * grid_size("swift", quick) * len(chosen["recipes"]))
-    methods = chosen["methods"] or [key for key in METHOD_KINDS if key != "direct_wasserstein"]
+        return float(
+            rounds * ranks * len(CATALOGUE["swift"].settings(quick)) * len(chosen["recipes"])
+        )
+    methods = [CATALOGUE[key] for key in chosen["methods"] or CATALOGUE]
     one = rounds * sum(
-        grid_size(key, quick) * (ranks if METHOD_KINDS.get(key) == "factorization" else CLASSIFIER)
-        for key in methods
+        len(method.settings(quick)) * (ranks if method.is_factorization else CLASSIFIER)
+        for method in methods
     )
     if request.kind == "evaluation":
         return float(one)

@@ -23,13 +23,12 @@ from dashboard.store.store import Store
 from dashboard.store.verified_folder import place_file
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import refuse
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.runtime.atomic_file import write_atomic
 
 logger = logging.getLogger(__name__)
 RANKS = {"heart_failure": 12, "news": 10}
-SLOW = ("cp_binary", "cp_continuous", "direct_wasserstein")
-COMPARED = [key for key in METHOD_TITLES if key not in SLOW]
+COMPARED = [key for key, method in CATALOGUE.items() if not method.every_cell]
 NOISE_METHODS = ["swift", "cp_als", "cp_apr", "similarity_cp", "lasso_indicators"]
 EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of the largest share
     ("yes", "", 4, "Example review: these belong together."),

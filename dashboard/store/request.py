@@ -10,26 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.evaluation.experiments.settings import GRIDS, PROTOCOL, ExperimentSettings
+from swiftcore.evaluation.experiments.settings import PROTOCOL, ExperimentSettings
+from swiftcore.evaluation.methods.catalogue import GRIDS
+from swiftcore.spec import DEFAULTS, ModelSpec, key_values
 
 ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
 OF_A_FIT = ("noise", "stability")  # follow the phenotypes of one fit
 KINDS = ("fit", *EXPERIMENTS, "projection")
 
-FIT_DEFAULTS: dict[str, Any] = {
-    "rank": 10,
-    "sharpness": 10.0,
-    "marginal_weight": 1.0,
-    "max_iterations": 50,
-    "tolerance": 3e-6,
-    "start": "kl",
-    "n_restarts": 4,
-    "seed": 0,
-    "costs": "cosine",
-    "row_cost": "as costs",
-    "dtype": "float32",
-}
 EXPERIMENT_DEFAULTS: dict[str, Any] = {
     name: value
     for name, value in ExperimentSettings().plain().items()
@@ -39,7 +28,7 @@ EXPERIMENT_DEFAULTS: dict[str, Any] = {
 
 def defaults(kind: str) -> dict[str, Any]:
     """All settings of a kind of request, at their usual values."""
-    return {"fit": FIT_DEFAULTS, "projection": {}}.get(kind, EXPERIMENT_DEFAULTS)
+    return {"fit": DEFAULTS, "projection": {}}.get(kind, EXPERIMENT_DEFAULTS)
 
 
 @dataclass(frozen=True)
@@ -72,15 +61,16 @@ class Request:
         """Complete the settings and give every value its one form."""
         if self.kind not in KINDS:
             raise _refuse("kind", "There is no such computation", self.kind, KINDS)
-        usual = defaults(self.kind)
-        unknown = [name for name in self.settings if name not in usual]
-        if unknown:
-            raise _refuse("setting-unknown", "There is no such setting", unknown[0], usual)
-        settled = {
-            name: _settled(name, self.settings.get(name, default), default)
-            for name, default in usual.items()
-        }
-        object.__setattr__(self, "settings", settled)
+        if self.kind == "fit":
+            settings = ModelSpec.of(self.settings).plain()
+        else:
+            settings = _completed(self.settings, defaults(self.kind))
+        object.__setattr__(self, "settings", settings)
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model that a fit asks for."""
+        return ModelSpec.of(self.settings)
 
     def __hash__(self) -> int:
         return hash(self.key())
@@ -88,6 +78,8 @@ class Request:
     def key(self) -> str:
         """32 hex digits of data, kind, all settings and the version of the algorithm."""
         plain = {"algorithm": self.version, **self.plain()}
+        if self.kind == "fit":
+            plain["settings"] = key_values(self.settings)
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -136,14 +128,7 @@ class Request:
         """A short name that tells runs of one data set apart."""
         chosen = self.settings
         if self.kind == "fit":
-            changed = [
-                f"{name.replace('_', ' ')} {value:g}"
-                if isinstance(value, float)
-                else f"{name.replace('_', ' ')} {value}"
-                for name, value in chosen.items()
-                if name != "rank" and value != FIT_DEFAULTS[name]
-            ]
-            return ", ".join([f"R = {chosen['rank']}", *changed])
+            return self.spec.title
         if self.kind == "projection":
             return "New rows"
         effort = "quick" if chosen["quick"] else "thorough"
@@ -151,13 +136,21 @@ class Request:
         return f"{self.kind.capitalize()}, R = {ranks}, {effort}"
 
 
-def _settled(name: str, value: Any, default: Any) -> Any:
+def _completed(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of an experiment, each in its one form."""
+    unknown = [name for name in given if name not in usual]
+    if unknown:
+        raise _refuse("setting-unknown", "There is no such setting", unknown[0], usual)
+    return {name: _in_form(name, given.get(name, value), value) for name, value in usual.items()}
+
+
+def _in_form(name: str, value: Any, default: Any) -> Any:
     """The value in the type of the default, so that 10 and 10.0 are the same request."""
     if isinstance(default, list):
         if isinstance(value, str) or not isinstance(value, list | tuple):
             raise _wrong(name, value, "a list")
         pattern = default[0] if default else ""
-        return [_settled(name, each, pattern) for each in value]
+        return [_in_form(name, each, pattern) for each in value]
     if isinstance(default, bool) or isinstance(value, bool):
         if not (isinstance(default, bool) and isinstance(value, bool)):
             raise _wrong(name, value, "yes or no" if isinstance(default, bool) else "a number")

@@ -17,11 +17,11 @@ from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.model_file import ModelContents
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome
 from swiftcore.tensor import Mode
 
-MODEL_FORMAT = "swift-model 1"  # as written by swiftcore.swift.save_model
 PROJECTION_FORMAT = "swift-projection 1"
 Files = Mapping[str, bytes]
 TABLES = {  # what every experiment of a kind has, with or without an outcome
@@ -164,34 +164,20 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
     InvalidData
         If they do not hold a fit whose parts go together.
     """
-    arrays = _arrays(files, "model.npz")
-    try:
-        about = json.loads(arrays["about"].tobytes())
-        _check_format(about["format"], MODEL_FORMAT)
-        modes = _modes(about["modes"])
-        factors = [arrays[f"factor_{axis}"] for axis in range(len(modes))]
-        _check_factors(factors, modes)
-        for axis, mode in enumerate(modes):
-            cost = arrays.get(f"cost_{axis}")
-            if axis and cost is not None and cost.shape != (len(mode), len(mode)):
-                raise ValueError(f"a cost of shape {cost.shape}")
-        outcome = FitOutcome[about["outcome"]]
-        history = pd.DataFrame(about["history"])
-        objective = float(history["objective"].iloc[-1])
-        dead = tuple(int(component) for component in about["dead_components"])
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise _no_result("fit", error) from error
+    if "model.npz" not in files:
+        raise _no_result("model.npz", KeyError("model.npz"))
+    stored = ModelContents.from_bytes(files["model.npz"], "model.npz")
     links = _experiment(files, "links.json") if "links.json" in files else None
     return FittedRun(
-        factors,
-        modes,
-        dict(settings),
-        history,
-        outcome.value,
-        outcome is FitOutcome.CONVERGED,
-        dead,
-        objective,
-        links,
+        factors=stored.factors,
+        modes=stored.modes,
+        settings=dict(settings),
+        history=pd.DataFrame([vars(entry) for entry in stored.history]),
+        outcome=stored.outcome.value,
+        converged=stored.outcome is FitOutcome.CONVERGED,
+        dead=stored.dead_components,
+        objective=stored.history[-1].objective,
+        links=links,
     )
 
 

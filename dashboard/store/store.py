@@ -176,7 +176,7 @@ class Store:
         """The job folder of a run, whether or not there is one."""
         return Job(self.root / "jobs" / run_id, self.temporary)
 
-    def parts(self, run_id: str) -> Path:
+    def checkpoints(self, run_id: str) -> Path:
         """Where an experiment keeps its finished parts, for the case that it is interrupted."""
         return make_private(self.root / "parts" / run_id)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from dashboard.text.wording import capital
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import title_of as title
 from swiftcore.phenotypes.matching import FOUND_FROM
 
 RECIPE_TITLES = {
@@ -17,22 +17,6 @@ RECIPE_TITLES = {
     "random": "random similarity",
 }
 SAME = 5e-4  # a difference that would be written as 0.000
-
-
-def title(method: str) -> str:
-    """The name of a method as people know it."""
-    return METHOD_TITLES.get(method, method)
-
-
-def short_title(method: str) -> str:
-    """The name where there is little room."""
-    name = title(method).replace(" on the unfolded tensor", ", unfolded")
-    name = name.replace(" on indicators", ", indicators")
-    return (
-        name.replace("k-nearest neighbours", "k-NN")
-        .replace("Similarity-based", "Similarity")
-        .replace("SWIFT with label-weighted features", "SWIFT, label-weighted")
-    )
 
 
 def listed(names: Iterable[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from swiftcore.spec import SETTINGS
+
 WORDINGS = {"clinician": "Clinician", "scientist": "Data scientist"}
 PAGES = {  # by the name in the URL; the page of the rows is called what the data call them
     "phenotypes": "Phenotypes",
@@ -17,7 +19,7 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 
 # One line per idea: what a clinician reads, what a data scientist reads.
 _PAIRS: dict[str, tuple[str, str]] = {
-    "rank": ("Number of phenotypes", "Rank R"),
+    **{name: (one.clinician, one.scientist) for name, one in SETTINGS.items()},
     "weight": ("Strength", "Factor weight"),
     "lift": ("Distinctiveness", "Lift"),
     "share": ("Share of the data", "Share of mass"),
@@ -39,9 +41,6 @@ _PAIRS: dict[str, tuple[str, str]] = {
     ),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
-    "sharpness": ("Strictness", "Sharpness (rho)"),
-    "marginal_weight": ("Weight of the fit to the data", "Marginal weight (lambda)"),
-    "seed": ("Starting number", "Seed"),
     "not_converged": (
         "The computation stopped before it had settled: read this result with care.",
         "Not converged: the iteration limit was reached before the tolerance.",

@@ -9,12 +9,13 @@ import streamlit as st
 
 from dashboard.session import cache, state
 from dashboard.store.cards import DatasetCard, RunState
-from dashboard.store.request import FIT_DEFAULTS, OF_A_FIT, Request
+from dashboard.store.request import OF_A_FIT, Request
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
-from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.spec import DEFAULTS, SETTINGS, Setting
 
 # What each effort changes in the usual settings.
 EFFORTS: dict[str, dict[str, Any]] = {
@@ -22,35 +23,10 @@ EFFORTS: dict[str, dict[str, Any]] = {
     "Standard": {},
     "Thorough": {"max_iterations": 200, "n_restarts": 8, "tolerance": 1e-6, "dtype": "float64"},
 }
+CHANGED_BY_EFFORT = {name for changes in EFFORTS.values() for name in changes}
 EFFORT_HELP = (
     "Quick: a first look. Standard: for work. Thorough: more rounds, more starts, more digits."
 )
-LABELS = {
-    "clinician": {
-        "max_iterations": "Most rounds",
-        "tolerance": "Stop when it changes by less than",
-        "start": "How to start",
-        "n_restarts": "Starts to choose from",
-        "costs": "Similarity of features",
-        "row_cost": "Similarity of rows",
-        "dtype": "Precision of the numbers",
-    },
-    "scientist": {
-        "max_iterations": "Iteration limit",
-        "tolerance": "Tolerance (relative)",
-        "start": "Initialisation",
-        "n_restarts": "Restarts",
-        "costs": "Cost recipe",
-        "row_cost": "Row cost",
-        "dtype": "dtype",
-    },
-}
-CHOICES = {
-    "start": ("kl", "random"),
-    "costs": ("cosine", "one-minus-identity", "random"),
-    "row_cost": ("as costs", "none"),
-    "dtype": ("float32", "float64"),
-}
 KINDS = {
     "evaluation": "Compare with other methods",
     "noise": "Add false entries",
@@ -70,15 +46,7 @@ def fit_form(card: DatasetCard) -> None:
     """Number of phenotypes, effort, everything else behind Advanced; then start."""
     left, right = st.columns(2)
     with left:
-        rank = st.number_input(
-            state.label("rank"),
-            1,
-            500,
-            int(FIT_DEFAULTS["rank"]),
-            key="fit.rank",
-            help="5 to 40 are usual; start with 10 to 20.",
-            persist_state="session",
-        )
+        rank = _ask(SETTINGS["rank"], DEFAULTS["rank"], "fit.rank", persist_state="session")
     with right:
         effort = st.segmented_control(
             "Effort",
@@ -89,67 +57,46 @@ def fit_form(card: DatasetCard) -> None:
             key="fit.effort",
             persist_state="session",
         )
-    settings = {**FIT_DEFAULTS, **EFFORTS[effort or "Standard"], "rank": int(rank or 1)}
+    usual = {**DEFAULTS, **EFFORTS[effort or "Standard"]}
     with st.expander("Advanced"):
-        settings |= _advanced(settings, str(effort))
-    _start(Request("fit", card.id, settings), "Find phenotypes", "start.fit", open_it=True)
+        chosen = _advanced(usual, str(effort), bool(card.classes))
+    _start(
+        lambda: Request("fit", card.id, {**usual, **chosen, "rank": rank or 1}),
+        "Find phenotypes",
+        "start.fit",
+        open_it=True,
+    )
 
 
-def _advanced(usual: dict[str, Any], effort: str) -> dict[str, Any]:
-    """All other settings; they begin where the effort puts them."""
-    words = LABELS[state.wording()]
-    left, right = st.columns(2)
+def _advanced(usual: dict[str, Any], effort: str, outcome: bool) -> dict[str, Any]:
+    """All other settings of the form; they begin where the effort puts them."""
+    asked = [one for name, one in SETTINGS.items() if one.in_form and name != "rank"]
+    if not outcome:
+        asked = [one for one in asked if one.name != "label_weighting"]
+    numbers = [one for one in asked if one.offered]
+    others = [one for one in asked if not one.offered]
     chosen: dict[str, Any] = {}
-    with left:
-        chosen["sharpness"] = st.number_input(
-            state.label("sharpness"),
-            0.1,
-            100_000.0,
-            usual["sharpness"],
-            key="fit.sharpness",
-            help="Higher: mass moves to the nearest features only.",
-        )
-        chosen["marginal_weight"] = st.number_input(
-            state.label("marginal_weight"),
-            0.001,
-            1000.0,
-            usual["marginal_weight"],
-            format="%g",
-            key="fit.marginal_weight",
-            help="Higher: the model must match the data more closely.",
-        )
-        chosen["max_iterations"] = int(
-            st.number_input(
-                words["max_iterations"],
-                1,
-                5000,
-                usual["max_iterations"],
-                key=f"fit.max_iterations.{effort}",
-            )
-        )
-        chosen["tolerance"] = st.number_input(
-            words["tolerance"],
-            0.0,
-            0.1,
-            usual["tolerance"],
-            format="%.1e",
-            step=1e-6,
-            key=f"fit.tolerance.{effort}",
-        )
-        chosen["n_restarts"] = int(
-            st.number_input(
-                words["n_restarts"], 1, 50, usual["n_restarts"], key=f"fit.n_restarts.{effort}"
-            )
-        )
-    with right:
-        for name, known in CHOICES.items():
-            chosen[name] = st.selectbox(
-                words[name], known, known.index(usual[name]), key=f"fit.{name}.{effort}"
-            )
-        chosen["seed"] = int(
-            st.number_input(state.label("seed"), 0, 2**31 - 1, usual["seed"], key="fit.seed")
-        )
+    for column, settings in zip(st.columns(2), (numbers, others), strict=True):
+        with column:
+            for one in settings:
+                moved = one.name in CHANGED_BY_EFFORT  # then it begins anew with the effort
+                key = f"fit.{one.name}.{effort}" if moved else f"fit.{one.name}"
+                chosen[one.name] = _ask(one, usual[one.name], key)
     return chosen
+
+
+def _ask(setting: Setting, value: Any, key: str, **more: Any) -> Any:
+    """The widget for one setting, whatever its kind."""
+    words, about = state.label(setting.name), {"help": setting.help, "key": key, **more}
+    if setting.choices:
+        return st.selectbox(words, setting.choices, setting.choices.index(value), **about)
+    if isinstance(setting.default, bool):
+        return st.checkbox(words, value, **about)
+    kind = type(setting.default)
+    low, high = (kind(end) for end in setting.offered or (0, 1))
+    if kind is float:
+        about |= {"format": "%g", "step": value / 10 or 0.5}
+    return kind(st.number_input(words, low, high, value, **about) or low)
 
 
 def experiment_form(card: DatasetCard) -> None:
@@ -219,8 +166,8 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     if kind in ("evaluation", "noise") and outcome:
         chosen["methods"] = st.multiselect(
             "Methods (none chosen: all that fit these data)",
-            list(METHOD_TITLES),
-            format_func=lambda key: f"{METHOD_TITLES[key]} ({METHOD_KINDS[key]})",
+            list(CATALOGUE),
+            format_func=lambda key: f"{CATALOGUE[key].title} ({CATALOGUE[key].kind})",
             key="experiment.methods",
         )
         if chosen["methods"] and "swift" not in chosen["methods"]:

@@ -22,7 +22,7 @@ from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, title_of
 from swiftcore.progress import duration
 
 COMMANDS = {
@@ -49,7 +49,7 @@ def add_experiments(commands: Any) -> None:
             nargs="+",
             default=[],
             metavar="METHOD",
-            help=f"of {', '.join(METHOD_TITLES)}",
+            help=f"of {', '.join(CATALOGUE)}",
         )
         parser.add_argument("--ranks", nargs="+", type=int, default=[10], help="default 10")
         parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")
@@ -84,7 +84,7 @@ def _run(chosen: argparse.Namespace) -> int:
         # Ctrl-C reaches the whole group; workers finish their part and leave it to this process
         with _ExperimentLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
             experiment = run_experiment(
-                chosen.kind, dataset, settings, parts=chosen.out / "parts", progress=line
+                chosen.kind, dataset, settings, checkpoints=chosen.out / "parts", progress=line
             )
     except Stopped as stopped:
         screen.print(escape(str(stopped)), highlight=False)
@@ -169,4 +169,4 @@ def _overview(experiment: Experiment) -> pd.DataFrame:
 
 
 def _titled(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(method=[METHOD_TITLES[name] for name in table["method"]])
+    return table.assign(method=table["method"].map(title_of))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from swiftcore.cost.checks import check_cost, check_costs
-from swiftcore.cost.recipe import row_cost
+from swiftcore.cost.recipe import build_costs, row_cost
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
@@ -128,8 +128,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     def fit(
         self,
         tensor: SparseTensor,
-        costs: Sequence[ArrayLike | None],
+        costs: Sequence[ArrayLike | None] | None = None,
         *,
+        labels: ArrayLike | None = None,
         initial_factors: Sequence[ArrayLike] | None = None,
         callback: ProgressCallback | None = None,
     ) -> Swift:
@@ -147,6 +148,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         """
         check_settings(self.get_params())
         check_tensor(tensor)
+        if costs is None:
+            costs = build_costs(tensor, reference=tensor)
         self.value_unit_ = self._value_unit(tensor)
         problem, workers = self._prepare(tensor, costs)
         with workers:

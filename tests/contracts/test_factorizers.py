@@ -12,16 +12,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from swiftcore import Mode, SparseTensor, Swift
-from swiftcore.baselines import (
-    CpAls,
-    CpApr,
-    CpBinary,
-    CpContinuous,
-    CpNmu,
-    DirectWasserstein,
-    SimilarityCp,
-    SupervisedCp,
-)
+from swiftcore.baselines.cp_als import CpAls
+from swiftcore.baselines.cp_apr import CpApr
+from swiftcore.baselines.cp_binary import CpBinary
+from swiftcore.baselines.cp_continuous import CpContinuous
+from swiftcore.baselines.cp_nmu import CpNmu
+from swiftcore.baselines.direct_wasserstein import DirectWasserstein
+from swiftcore.baselines.similarity_cp import SimilarityCp
+from swiftcore.baselines.supervised_cp import SupervisedCp
 from swiftcore.cost import build_costs
 from swiftcore.errors import InvalidCost, InvalidData, InvalidSettings, NotEnoughMemory, SwiftError
 from swiftcore.factorizer import Factorizer

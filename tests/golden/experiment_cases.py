@@ -14,8 +14,9 @@ import numpy as np
 from golden.made_data import corpus, patients
 from golden.plain import Result, tables_result
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.run import ExperimentSettings, link_outcome, run_experiment
-from swiftcore.swift import Swift
+from swiftcore.evaluation.experiments.run import link_outcome, run_experiment
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.swift.estimator import Swift
 
 MADE: dict[str, Callable[[], Dataset]] = {
     "patients": patients,
@@ -111,8 +112,8 @@ def taken_up() -> Result:
     """An experiment whose parts are kept, and asked for twice, gives the tables of one."""
     chosen = ExperimentSettings(methods=("cp_apr",), **SMALL)
     with tempfile.TemporaryDirectory() as folder:
-        run_experiment("evaluation", patients(), chosen, parts=Path(folder))
-        again = run_experiment("evaluation", patients(), chosen, parts=Path(folder))
+        run_experiment("evaluation", patients(), chosen, checkpoints=Path(folder))
+        again = run_experiment("evaluation", patients(), chosen, checkpoints=Path(folder))
     return tables_result(dict(again.tables))
 
 

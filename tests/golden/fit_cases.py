@@ -13,18 +13,17 @@ import numpy as np
 
 from golden.made_data import counts, labels_of
 from golden.plain import FLOAT32, FLOAT64, Result, bits_of, outline, result
-from swiftcore.baselines import (
-    CpAls,
-    CpApr,
-    CpBinary,
-    CpContinuous,
-    CpNmu,
-    DirectWasserstein,
-    SimilarityCp,
-    SupervisedCp,
-)
+from swiftcore.baselines.cp_als import CpAls
+from swiftcore.baselines.cp_apr import CpApr
+from swiftcore.baselines.cp_binary import CpBinary
+from swiftcore.baselines.cp_continuous import CpContinuous
+from swiftcore.baselines.cp_nmu import CpNmu
+from swiftcore.baselines.direct_wasserstein import DirectWasserstein
+from swiftcore.baselines.similarity_cp import SimilarityCp
+from swiftcore.baselines.supervised_cp import SupervisedCp
 from swiftcore.cost import build_costs
-from swiftcore.swift import Swift, load_model, save_model
+from swiftcore.model_file import load_model, save_model
+from swiftcore.swift.estimator import Swift
 from swiftcore.tensor import SparseTensor
 
 FLAT, CUBE, FOUR, WIDE = (30, 12), (36, 12, 10), (20, 8, 6, 5), (260, 45, 30)

@@ -27,7 +27,8 @@ from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 from golden.made_data import patients
 from golden.plain import FLOAT32, TABLES, Result, bits_of, digest, outline, result
-from swiftcore.evaluation.experiments.run import ExperimentSettings, run_experiment
+from swiftcore.evaluation.experiments.run import run_experiment
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
 
 # One start only: of several equal ones another machine may take another, in another order.
 FIT = {"rank": 3, "max_iterations": 15, "row_cost": "none", "n_restarts": 1}

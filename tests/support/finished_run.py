@@ -6,10 +6,11 @@ import numpy as np
 
 from dashboard.report.contents import Report, gather_report
 from dashboard.store.cards import DatasetCard, RunCard, RunState
-from dashboard.store.request import FIT_DEFAULTS, Request
+from dashboard.store.request import Request
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
 from support import made_up
+from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode, SparseTensor
 
 CANARIES = tuple(f"CANARY-{number:03d}-{number * 7919 % 10007}" for number in range(100))
@@ -61,7 +62,7 @@ def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, SparseTensor
     fit = FittedRun(
         factors,
         modes,
-        dict(FIT_DEFAULTS),
+        ModelSpec().plain(),
         made_up.history(),
         "Converged.",
         True,

@@ -111,7 +111,7 @@ def _combined(
             "Remove them, or choose to sum them or keep the largest.",
         )
     if repeated:
-        how = "their counts were added" if duplicates == "sum" else "the largest count was kept"
+        how = "their amounts were added" if duplicates == "sum" else "the largest amount was kept"
         findings.note(
             f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
             f"fills too; {how}."

@@ -186,7 +186,7 @@ def _condensed(
         first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
         total = reduce.reduceat(amount, first) if len(keys) else amount
         if len(rows) > len(first):
-            how = "their counts were added" if duplicates == "sum" else "the largest was kept"
+            how = "their amounts were added" if duplicates == "sum" else "the largest was kept"
             findings.note(
                 f"{len(rows) - len(first):,} of {len(rows):,} events in {table.name} "
                 f"repeat another; {how}."

@@ -17,6 +17,7 @@ from swiftcore.evaluation.experiments.result import ExperimentCallback, Experime
 from swiftcore.runtime.atomic_file import write_atomic
 
 Checkpoint = dict[str, Any]
+FAILED = "failed"  # under this name a part holds the reason why there is no result
 
 
 class Stopped(SwiftError):
@@ -99,7 +100,8 @@ def compute_checkpoints(
     total = len(found)
     done = total - len(missing)
     for new, (task, part) in enumerate(_computed(missing, compute, jobs), start=1):
-        store.put(task.key, part)
+        if FAILED not in part:  # what failed is tried again next time
+            store.put(task.key, part)
         found[task.key] = part
         seconds = time.perf_counter() - began
         left = seconds / new * (len(missing) - new)

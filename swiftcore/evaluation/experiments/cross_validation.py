@@ -13,10 +13,17 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.checkpoints import Checkpoint, Task, compute_checkpoints
+from swiftcore.errors import refuse
+from swiftcore.evaluation.experiments.checkpoints import (
+    FAILED,
+    Checkpoint,
+    Task,
+    compute_checkpoints,
+)
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
+from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.evaluation.methods.method import Method
 from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_labels
 from swiftcore.evaluation.protocol.preparation import choose_features
@@ -47,7 +54,7 @@ def score_methods(
     methods: Sequence[Method],
     settings: ExperimentSettings,
     *,
-    parts: Path | None = None,
+    checkpoints: Path | None = None,
     progress: ExperimentCallback | None = None,
     variants: Sequence[Mapping[str, Any]] = ({},),
 ) -> tuple[Labels, pd.DataFrame]:
@@ -78,7 +85,7 @@ def score_methods(
         (trial, fold, method)
         for variant in variants
         for method in methods
-        for rank in (settings.ranks if method.kind == "factorization" else (0,))
+        for rank in (settings.ranks if method.is_factorization else (0,))
         for fold in folds
         for trial in _trials(method, rank, fold, settings, variant, binary)
     ]
@@ -90,7 +97,7 @@ def score_methods(
         )
         for trial, fold, method in wanted
     ]
-    found = compute_checkpoints(tasks, run_trial, parts, settings.jobs, progress)
+    found = compute_checkpoints(tasks, run_trial, checkpoints, settings.jobs, progress)
     return labels, _chosen([trial for trial, _, _ in wanted], found, methods)
 
 
@@ -124,39 +131,52 @@ def _chosen(
     kinds = {method.key: method.kind for method in methods}
     best: dict[tuple[Any, ...], tuple[tuple[float, ...], Trial, Checkpoint]] = {}
     for trial, part in zip(trials, found, strict=True):
-        place = (
-            trial.level,
-            trial.draw,
-            trial.recipe,
-            trial.method,
-            trial.rank,
-            trial.repeat,
-            trial.fold,
+        merit = (-np.inf,) if FAILED in part else tuple(part["merit"])
+        if trial.place not in best or merit > best[trial.place][0]:
+            best[trial.place] = (merit, trial, part)
+    if all(FAILED in part for _, _, part in best.values()):
+        _, trial, part = next(iter(best.values()))
+        raise refuse(
+            "all-failed", "No method came to a score", trial.words, part[FAILED], "Fix that first."
         )
-        merit = tuple(part["merit"])
-        if place not in best or merit > best[place][0]:
-            best[place] = (merit, trial, part)
-    return pd.DataFrame(
-        [
-            {
-                "method": trial.method,
-                "kind": kinds[trial.method],
-                "rank": trial.rank,
-                "repeat": trial.repeat,
-                "fold": trial.fold,
-                "level": trial.level or 0.0,
-                "draw": trial.draw,
-                "recipe": trial.recipe,
-                "score": part["score"],
-                "validation": part["validation"],
-                "second": part["second"],
-                "seconds": part["seconds"],
-                "setting": json.dumps({**json.loads(trial.setting), **part["choice"]}),
-                "part": part,
-            }
-            for _, trial, part in best.values()
-        ]
-    )
+    lines = [_line(trial, part, kinds) for _, trial, part in best.values()]
+    return pd.DataFrame(lines)
+
+
+def _line(trial: Trial, part: Checkpoint, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """One line of the table; a failed trial has no numbers but a reason."""
+    setting = {**json.loads(trial.setting), **part.get("choice", {})}
+    return {
+        "method": trial.method,
+        "kind": kinds[trial.method],
+        "rank": trial.rank,
+        "repeat": trial.repeat,
+        "fold": trial.fold,
+        "level": trial.level or 0.0,
+        "draw": trial.draw,
+        "recipe": trial.recipe,
+        **{name: part.get(name, np.nan) for name in ("score", "validation", "second")},
+        "seconds": part["seconds"],
+        "setting": json.dumps(setting),
+        "part": part,
+    }
+
+
+def failures(chosen: pd.DataFrame) -> pd.DataFrame:
+    """The places in the table without a score: method, rank, level, recipe, fold, reason."""
+    failed = chosen[[FAILED in part for part in chosen["part"]]]
+    reasons = [part[FAILED] for part in failed["part"]]
+    places = failed[["method", "rank", "level", "recipe", "repeat", "fold"]]
+    return places.assign(reason=reasons).reset_index(drop=True)
+
+
+def failure_notes(failed: pd.DataFrame) -> list[str]:
+    """A sentence for each method and rank that failed somewhere."""
+    return [
+        f"{title_of(str(method))}{f' with {rank} components' if rank else ''} failed "
+        f"{len(group)} times and has no score there: {group['reason'].iloc[0]}"
+        for (method, rank), group in failed.groupby(["method", "rank"], sort=False)
+    ]
 
 
 def score_table(chosen: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -184,10 +204,11 @@ def evaluation_tables(labels: Labels, chosen: pd.DataFrame, n_folds: int) -> dic
         "summary": summarise(scores),
         "comparison": compare_with(scores, "swift", 1 / n_folds),
     }
+    done = chosen[[FAILED not in part for part in chosen["part"]]]
     if labels.binary:
-        tables["curves"] = _curves(chosen)
+        tables["curves"] = _curves(done)
     else:
-        tables["confusion"] = _confusions(chosen, labels.classes)
+        tables["confusion"] = _confusions(done, labels.classes)
     return tables
 
 
@@ -206,7 +227,7 @@ def compare_with(
         for own_rank, own in mine.groupby("rank"):
             if rank not in (0, own_rank):
                 continue
-            pairs = own["score"] - other.set_index(["repeat", "fold"])["score"]
+            pairs = (own["score"] - other.set_index(["repeat", "fold"])["score"]).dropna()
             low, high = paired_interval(pairs.to_numpy(), test_share, data_sets)
             clear = bool(low > 0 or high < 0)
             lines.append((method, own_rank, float(pairs.mean()), low, high, clear))

@@ -1,14 +1,11 @@
-"""The one door to every experiment, for the command line and the dashboard alike."""
+"""The one door to every experiment, for the command line and for the dashboard."""
 
 from __future__ import annotations
 
 import json
-import platform
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from importlib.metadata import version
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,41 +15,78 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.summary import leaky_features
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments import outcome_links
-from swiftcore.evaluation.experiments.checkpoints import Stopped
+from swiftcore.evaluation.experiments.about import about_data, about_labels
 from swiftcore.evaluation.experiments.cross_validation import (
-    data_digest,
     evaluation_tables,
+    failure_notes,
+    failures,
     score_methods,
     score_table,
 )
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentCallback
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
-from swiftcore.evaluation.experiments.stability import Refit, follow_phenotypes, summarise_matches
-from swiftcore.evaluation.methods.catalogue import COST_METHODS, METHODS, REPEATABLE, usual_methods
+from swiftcore.evaluation.experiments.stability import (
+    Followed,
+    Refit,
+    follow_phenotypes,
+    summarise_matches,
+)
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for, usual_methods
 from swiftcore.evaluation.protocol.folds import Labels, read_labels
 from swiftcore.evaluation.protocol.preparation import choose_features
-from swiftcore.evaluation.protocol.scores import METRIC_TITLES, metric_name
-from swiftcore.fit_dataset import fit_baseline, fit_swift
 from swiftcore.phenotypes.matching import FOUND_FROM
 
-__all__ = [
-    "ExperimentSettings",
-    "Stopped",
-    "cross_validate",
-    "fit_swift",
-    "link_outcome",
-    "run_experiment",
-    "sweep_noise",
-]
-
 Tables = dict[str, pd.DataFrame]
+Answer = tuple[Tables, dict[str, Any]]
 COMPARED_BY_ENTRIES = (
     "Where entries may be false, documents are compared by their entries, not by all their words; "
     "what survives at 0 % shows what that alone changes."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What an experiment is given."""
+
+    dataset: Dataset
+    settings: ExperimentSettings
+    checkpoints: Path | None
+    progress: ExperimentCallback | None
+
+    def score(self, variants: Sequence[Mapping[str, Any]] = ({},)) -> tuple[Labels, pd.DataFrame]:
+        """Every method at every rank on every fold; see :func:`score_methods`."""
+        return score_methods(
+            self.dataset,
+            [CATALOGUE[key] for key in self.settings.methods],
+            self.settings,
+            checkpoints=self.checkpoints,
+            progress=self.progress,
+            variants=variants,
+        )
+
+    def follow(self, method: str, rank: int, refits: Sequence[Refit]) -> pd.DataFrame:
+        """The components of one fit in other fits; see :func:`follow_phenotypes`."""
+        settings = self.settings
+        # No row is tested here, so all of them choose the features.
+        everyone = np.arange(self.dataset.tensor.shape[0])
+        chosen = choose_features(self.dataset, everyone, settings.features)
+        changes = dict(settings.fit) if method == "swift" else {}
+        named = {"rank": rank, **(changes if method == "swift" else {"method": method})}
+        followed = Followed(
+            spec_for(method, **{**changes, "rank": rank, "seed": settings.seed}),
+            json.dumps(named, sort_keys=True, default=str),
+            n_jobs=1 if settings.jobs != 1 else None,
+        )
+        return follow_phenotypes(
+            replace(self.dataset, tensor=chosen),
+            followed,
+            refits,
+            checkpoints=self.checkpoints,
+            jobs=settings.jobs,
+            progress=self.progress,
+        )
 
 
 def run_experiment(
@@ -60,7 +94,7 @@ def run_experiment(
     dataset: Dataset,
     settings: ExperimentSettings | None = None,
     *,
-    parts: Path | None = None,
+    checkpoints: Path | None = None,
     progress: ExperimentCallback | None = None,
 ) -> Experiment:
     """Run an experiment on a data set.
@@ -71,7 +105,7 @@ def run_experiment(
         How well phenotypes predict the outcome beside other methods; what false entries do
         to that and to the phenotypes; what the cost matrices are worth; which phenotypes
         come back with other seeds and other rows.
-    parts : Path, optional
+    checkpoints : Path, optional
         Folder in which finished parts are kept; an experiment asked for again goes on there.
     progress : callable, optional
         Gets an :class:`ExperimentProgress` after each part; returns True to stop, which
@@ -89,8 +123,8 @@ def run_experiment(
     chosen = settings or ExperimentSettings()
     chosen = replace(chosen, methods=chosen.methods or _usual(kind, dataset, chosen))
     began = time.perf_counter()
-    tables, more = _EXPERIMENTS[kind](dataset, chosen, parts, progress)
-    about = _about(dataset, chosen) | more | {"seconds": time.perf_counter() - began}
+    tables, more = _EXPERIMENTS[kind](_Asked(dataset, chosen, checkpoints, progress))
+    about = about_data(dataset, chosen) | more | {"seconds": time.perf_counter() - began}
     return Experiment(kind, about, tables)
 
 
@@ -117,17 +151,6 @@ def link_outcome(
     return outcome_links.link_outcome(memberships, read_labels(dataset), seed)
 
 
-def _evaluation(
-    dataset: Dataset,
-    settings: ExperimentSettings,
-    parts: Path | None,
-    progress: ExperimentCallback | None,
-) -> tuple[Tables, dict[str, Any]]:
-    methods = [METHODS[key] for key in settings.methods]
-    labels, chosen = score_methods(dataset, methods, settings, parts=parts, progress=progress)
-    return evaluation_tables(labels, chosen, settings.folds), _about_labels(dataset, labels)
-
-
 def _usual(kind: str, dataset: Dataset, settings: ExperimentSettings) -> tuple[str, ...]:
     if kind in ("ablation", "stability"):
         return ("swift",)
@@ -146,86 +169,71 @@ def _refuse_methods(asked: Sequence[str], possible: Sequence[str], why: str) -> 
         )
 
 
-def _noise(
-    dataset: Dataset,
-    settings: ExperimentSettings,
-    parts: Path | None,
-    progress: ExperimentCallback | None,
-) -> tuple[Tables, dict[str, Any]]:
-    levels = [level for level in settings.levels if level > 0]
-    refits = [
-        Refit("noise", draw, settings.seed, level=level)
-        for level in levels
+def _scored(asked: _Asked, labels: Labels, chosen: pd.DataFrame, tables: Tables) -> Answer:
+    """Tables of scores with what is to be said about them, failures included."""
+    about = about_labels(asked.dataset, labels)
+    failed = failures(chosen)
+    if len(failed):
+        tables = {**tables, "failures": failed}
+        about["notes"] = [*about["notes"], *failure_notes(failed)]
+    return tables, about
+
+
+def _evaluation(asked: _Asked) -> Answer:
+    labels, chosen = asked.score()
+    tables = evaluation_tables(labels, chosen, asked.settings.folds)
+    return _scored(asked, labels, chosen, tables)
+
+
+def _noise(asked: _Asked) -> Answer:
+    dataset, settings = asked.dataset, asked.settings
+    noisy = [
+        {"level": level, "draw": draw}
+        for level in settings.levels
+        if level > 0
         for draw in range(settings.draws)
     ]
+    refits = [Refit("noise", int(v["draw"]), settings.seed, level=v["level"]) for v in noisy]
     notes = []
     if dataset.word_counts is not None:
         refits.insert(0, Refit("noise", 0, settings.seed))
         notes.append(COMPARED_BY_ENTRIES)
     survival = pd.concat(
-        [
-            _followed(dataset, settings, "swift", rank, refits, parts, progress).assign(rank=rank)
-            for rank in settings.ranks
-        ],
+        [asked.follow("swift", rank, refits).assign(rank=rank) for rank in settings.ranks],
         ignore_index=True,
     )
     tables = {"survival": survival[["rank", "phenotype", "level", "draw", "cosine"]]}
     if dataset.outcome is None:
         return tables, {"found_from": FOUND_FROM, "notes": notes}
-    variants = [{"level": 0.0, "draw": 0}] + [
-        {"level": level, "draw": draw} for level in levels for draw in range(settings.draws)
-    ]
-    labels, chosen = score_methods(
-        dataset,
-        [METHODS[key] for key in settings.methods],
-        settings,
-        parts=parts,
-        progress=progress,
-        variants=variants,
-    )
+    labels, chosen = asked.score([{"level": 0.0, "draw": 0}, *noisy])
     tables["scores"] = score_table(
         chosen, "method", "kind", "rank", "level", "draw", "repeat", "fold", "score"
     )
-    about = _about_labels(dataset, labels)
+    tables, about = _scored(asked, labels, chosen, tables)
     return tables, about | {"found_from": FOUND_FROM, "notes": [*about["notes"], *notes]}
 
 
-def _ablation(
-    dataset: Dataset,
-    settings: ExperimentSettings,
-    parts: Path | None,
-    progress: ExperimentCallback | None,
-) -> tuple[Tables, dict[str, Any]]:
-    _refuse_methods(settings.methods, COST_METHODS, "A method uses no cost matrices")
-    labels, chosen = score_methods(
-        dataset,
-        [METHODS[key] for key in settings.methods],
-        settings,
-        parts=parts,
-        progress=progress,
-        variants=[{"recipe": recipe} for recipe in settings.recipes],
-    )
+def _ablation(asked: _Asked) -> Answer:
+    possible = [key for key, method in CATALOGUE.items() if method.costs != "none"]
+    _refuse_methods(asked.settings.methods, possible, "A method uses no cost matrices")
+    labels, chosen = asked.score([{"recipe": recipe} for recipe in asked.settings.recipes])
     scores = score_table(
         chosen, "method", "recipe", "rank", "repeat", "fold", "score", "validation"
     )
-    return {"scores": scores}, _about_labels(dataset, labels)
+    return _scored(asked, labels, chosen, {"scores": scores})
 
 
-def _stability(
-    dataset: Dataset,
-    settings: ExperimentSettings,
-    parts: Path | None,
-    progress: ExperimentCallback | None,
-) -> tuple[Tables, dict[str, Any]]:
-    why = "A method needs labels, takes too long, or has no phenotypes"
-    _refuse_methods(settings.methods, REPEATABLE, why)
+def _stability(asked: _Asked) -> Answer:
+    settings = asked.settings
+    possible = [key for key, method in CATALOGUE.items() if method.repeatable]
+    _refuse_methods(settings.methods, possible, "A method needs labels, or has no phenotypes")
     refits = [Refit("seed", run, settings.seed + 1 + run) for run in range(settings.seeds)] + [
         Refit("fold", run, settings.seed, without=run, n_parts=settings.folds)
         for run in range(settings.folds)
     ]
     matches, summaries = [], []
     for method, rank in product(settings.methods, settings.ranks):
-        found = _followed(dataset, settings, method, rank, refits, parts, progress)
+        found = asked.follow(method, rank, refits)
         matches.append(found.assign(method=method, rank=rank))
         summaries.append(summarise_matches(found).assign(method=method, rank=rank))
     tables = {
@@ -235,82 +243,6 @@ def _stability(
         "summary": pd.concat(summaries, ignore_index=True),
     }
     return tables, {"found_from": FOUND_FROM}
-
-
-def _followed(
-    dataset: Dataset,
-    settings: ExperimentSettings,
-    method: str,
-    rank: int,
-    refits: list[Refit],
-    parts: Path | None,
-    progress: ExperimentCallback | None,
-) -> pd.DataFrame:
-    # No row is tested here, so all of them choose the features.
-    everyone = np.arange(dataset.tensor.shape[0])
-    chosen = choose_features(dataset, everyone, settings.features)
-    dataset = replace(dataset, tensor=chosen)
-    if method == "swift":
-        named: dict[str, Any] = {"rank": rank, **settings.fit}
-        inside = 1 if settings.jobs != 1 else None
-        fit = partial(fit_swift, rank=rank, fit=dict(settings.fit), n_jobs=inside)
-    else:
-        named = {"rank": rank, "method": method}
-        fit = partial(fit_baseline, rank=rank, method=method)
-    name = json.dumps(named, sort_keys=True, default=str)
-    return follow_phenotypes(
-        dataset,
-        fit,
-        name,
-        refits,
-        settings.seed,
-        parts=parts,
-        jobs=settings.jobs,
-        progress=progress,
-    )
-
-
-def _about(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]:
-    packages = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
-    return {
-        "data": {
-            "name": dataset.name,
-            "digest": data_digest(dataset),
-            "shape": list(dataset.tensor.shape),
-            "entries": dataset.tensor.n_entries,
-        },
-        "settings": settings.plain(),
-        "versions": {
-            "python": platform.python_version(),
-            "swift-phenotyping": version("swift-phenotyping"),
-            **{name: version(name) for name in packages},
-        },
-        "notes": [],
-    }
-
-
-def _about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
-    name = metric_name(len(labels.classes))
-    notes = [str(one) for one in leaky_features(dataset.tensor, dataset.outcome)]
-    words = dataset.tensor.shape[-1]
-    if dataset.word_counts is not None and words < len(dataset.words):
-        notes.append(
-            f"The {words} words were chosen from all documents, those of the test "
-            "folds too (not by their category). To choose them from "
-            "training documents alone, build the data with all words and set the "
-            "number of features."
-        )
-    missing = int((labels.codes < 0).sum())
-    if missing:
-        notes.append(f"{missing} rows have no outcome and were left out.")
-    return {
-        "metric": name,
-        "metric_title": METRIC_TITLES[name],
-        "chance": labels.chance,
-        "classes": list(labels.classes),
-        "outcome": dataset.outcome_name,
-        "notes": notes,
-    }
 
 
 _EXPERIMENTS = {

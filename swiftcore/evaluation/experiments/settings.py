@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, Problem
-from swiftcore.evaluation.methods.names import METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.spec import SETTINGS
 
 PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
-GRIDS = 3  # part of what an experiment is called: raise it when a method's grid changes
 NOISE_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # the paper's
-RECIPES = ("cosine", "one-minus-identity", "random")
+RECIPES = SETTINGS["costs"].choices
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class ExperimentSettings:
     seeds : int
         With how many other seeds stability is tried.
     fit : mapping
-        Settings of the fit whose phenotypes are followed through noise, seeds and folds.
+        Changes of the usual spec, for the fit whose phenotypes are followed through noise,
+        seeds and folds.
     """
 
     methods: tuple[str, ...] = ()
@@ -72,7 +73,7 @@ class ExperimentSettings:
 
 
 def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
-    known = {"methods": METHOD_TITLES, "recipes": RECIPES}
+    known = {"methods": CATALOGUE, "recipes": RECIPES}
     for name, word in (("methods", "method"), ("recipes", "cost recipe")):
         if unknown := [repr(one) for one in getattr(chosen, name) if one not in known[name]]:
             yield Problem(
@@ -84,45 +85,21 @@ def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
             )
 
 
+MINIMUM = {"folds": 2, "repeats": 1, "draws": 1, "seeds": 1, "features": 0, "seed": 0}
+
+
 def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
     if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
         found = ", ".join(map(str, chosen.ranks)) or "none"
-        yield Problem(
-            "ranks",
-            "Every rank is a whole number of 1 or more",
-            "ranks",
-            found,
-            "Give ranks such as 5 10 20.",
-        )
-    for name, least in (
-        ("folds", 2),
-        ("repeats", 1),
-        ("draws", 1),
-        ("seeds", 1),
-        ("features", 0),
-        ("seed", 0),
-    ):
-        if getattr(chosen, name) < least:
-            yield Problem(
-                name,
-                "The number is too small",
-                name,
-                repr(getattr(chosen, name)),
-                f"Give a whole number of {least} or more.",
-            )
+        what, cure = "Every rank is a whole number of 1 or more", "Give ranks such as 5 10 20."
+        yield Problem("ranks", what, "ranks", found, cure)
+    for name, least in MINIMUM.items():
+        if (value := getattr(chosen, name)) < least:
+            cure = f"Give a whole number of {least} or more."
+            yield Problem(name, "The number is too small", name, repr(value), cure)
     if chosen.jobs == 0:
-        yield Problem(
-            "jobs",
-            "No process would be left",
-            "jobs",
-            "0",
-            "Give the number of processes, or -1 for one per core.",
-        )
+        cure = "Give the number of processes, or -1 for one per core."
+        yield Problem("jobs", "No process would be left", "jobs", "0", cure)
     if wrong := [repr(level) for level in chosen.levels if not 0 <= level <= 1]:
-        yield Problem(
-            "noise-level",
-            "A noise level is out of range",
-            "levels",
-            ", ".join(wrong),
-            "Give shares from 0 to 1.",
-        )
+        what, cure = "A noise level is out of range", "Give shares from 0 to 1."
+        yield Problem("noise-level", what, "levels", ", ".join(wrong), cure)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,10 @@ from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.protocol.folds import row_groups
 from swiftcore.evaluation.protocol.noise import Noise, add_noise
+from swiftcore.fitting import fit_dataset
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.phenotypes.matching import FOUND_FROM, match
-
-Fit = Callable[[Dataset, int], list[NDArray[np.float64]]]
-"""(data set, seed) to factors."""
+from swiftcore.spec import ModelSpec
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,26 @@ class Refit:
         return f"fit again, {self.against} {self.run + 1}"
 
 
-def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Checkpoint:
+@dataclass(frozen=True)
+class Followed:
+    """The model whose components are looked for in other fits.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        Of the clean fit.
+    name : str
+        Names the model and its settings in the keys of the checkpoints.
+    n_jobs : int or None
+        Workers inside a fit.
+    """
+
+    spec: ModelSpec
+    name: str
+    n_jobs: int | None = None
+
+
+def refit_profiles(dataset: Dataset, followed: Followed, refit: Refit) -> Checkpoint:
     """Feature factors of one more fit, as plain values."""
     data = dataset
     if refit.without >= 0:
@@ -50,7 +68,8 @@ def refit_profiles(dataset: Dataset, fit: Fit, refit: Refit) -> Checkpoint:
     if refit.against == "noise":  # level 0 too: documents are compared by their entries then
         noisy = add_noise(dataset.tensor, Noise(refit.level, refit.run))
         data = Dataset(dataset.name, noisy, dataset.outcome, dataset.outcome_name, dataset.origin)
-    factors = fit(data, refit.seed)
+    spec = replace(followed.spec, seed=refit.seed)
+    factors = fit_dataset(data, spec, n_jobs=followed.n_jobs).factors
     return {"features": [np.round(factor, 9).tolist() for factor in factors[1:]]}
 
 
@@ -65,30 +84,23 @@ def kept_rows(dataset: Dataset, part: int, n_parts: int) -> NDArray[np.int64]:
 
 def follow_phenotypes(
     dataset: Dataset,
-    fit: Fit,
-    name: str,
+    followed: Followed,
     refits: Sequence[Refit],
-    seed: int,
     *,
-    parts: Path | None = None,
+    checkpoints: Path | None = None,
     jobs: int = 1,
     progress: ExperimentCallback | None = None,
 ) -> pd.DataFrame:
-    """Congruence of every phenotype of the clean fit with its partner in each refit.
-
-    Parameters
-    ----------
-    name : str
-        Names the model and its settings in the parts' keys.
-    seed : int
-        Of the clean fit.
-    """
-    every = [Refit("clean", 0, seed), *refits]
+    """Similarity of every component of the clean fit to its partner in each refit."""
+    every = [Refit("clean", 0, followed.spec.seed), *refits]
     digest = data_digest(dataset)
-    tasks = [Task(_key(digest, name, refit), refit.words, (dataset, fit, refit)) for refit in every]
+    tasks = [
+        Task(_key(digest, followed.name, refit), refit.words, (dataset, followed, refit))
+        for refit in every
+    ]
     clean, *others = [
         [np.array(factor) for factor in part["features"]]
-        for part in compute_checkpoints(tasks, refit_profiles, parts, jobs, progress)
+        for part in compute_checkpoints(tasks, refit_profiles, checkpoints, jobs, progress)
     ]
     rank = clean[0].shape[1]
     lines = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,16 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.errors import SwiftError
+from swiftcore.evaluation.experiments.checkpoints import FAILED
 from swiftcore.evaluation.experiments.settings import PROTOCOL
+from swiftcore.evaluation.methods.catalogue import title_of
+from swiftcore.evaluation.methods.classifiers import classify
 from swiftcore.evaluation.methods.method import Method
-from swiftcore.evaluation.methods.names import METHOD_TITLES
 from swiftcore.evaluation.protocol.folds import Fold, Labels
 from swiftcore.evaluation.protocol.lasso import LassoModel, Scaler, lasso_path
 from swiftcore.evaluation.protocol.noise import Noise
-from swiftcore.evaluation.protocol.preparation import Prepared, prepare
+from swiftcore.evaluation.protocol.preparation import PARTS, Prepared, prepare
 from swiftcore.evaluation.protocol.scores import log_loss, score, second_score
+from swiftcore.fitting import fit_dataset
+from swiftcore.progress import FitOutcome
 
 STRENGTHS = np.geomspace(1.0, 1e-3, 10)[1:]  # lasso strengths, as shares of the largest useful one
+PROJECTION_STEPS = 50  # memberships are then within half a percent of their limit
 Array = NDArray[np.float64]
 
 
@@ -47,15 +53,27 @@ class Trial:
         return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
     @property
+    def place(self) -> tuple[Any, ...]:
+        """Its place in the table, for which settings compete."""
+        named = (self.level, self.draw, self.recipe, self.method, self.rank)
+        return (*named, self.repeat, self.fold)
+
+    @property
     def words(self) -> str:
         """For the progress line."""
         rank = f", {self.rank} components" if self.rank else ""
         noise = f", noise {self.level:.0%}" if self.level else ""
-        return f"{METHOD_TITLES[self.method]}{rank}{noise}, fold {self.fold + 1}"
+        return f"{title_of(self.method)}{rank}{noise}, fold {self.fold + 1}"
 
 
 def run_trial(
-    dataset: Dataset, labels: Labels, fold: Fold, method: Method, trial: Trial
+    dataset: Dataset,
+    labels: Labels,
+    fold: Fold,
+    method: Method,
+    trial: Trial,
+    *,
+    digest: bool = False,
 ) -> dict[str, Any]:
     """Scores, predictions and the choice made, as plain values.
 
@@ -63,7 +81,12 @@ def run_trial(
     lasso (or the raw-data classifier) is then fitted once more on training and validation rows
     together, and test rows are looked at only after that. ``merit`` says how good the setting
     looks, the larger the better: log loss first, or the score for classifiers whose chances
-    are not calibrated.
+    are not calibrated. A method that cannot do it leaves its reason under ``failed``.
+
+    Parameters
+    ----------
+    digest : bool
+        Add ``trained``, a digest of everything that was trained; for tests of leaks.
     """
     began = time.perf_counter()
     prepared = prepare(
@@ -75,55 +98,68 @@ def run_trial(
         seed=trial.seed,
         noise=None if trial.level is None else Noise(trial.level, trial.draw),
     )
-    setting = json.loads(trial.setting)
-    if method.classify is not None:
-        result = _classify(method, prepared, setting, trial.seed)
-    else:
-        result = _embed(method, prepared, setting, trial)
+    run = _embed if method.is_factorization else _classify
+    try:
+        result, trained = run(method, prepared, trial)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+        return {FAILED: _reason(error), "seconds": time.perf_counter() - began}
+    if digest:
+        result["trained"] = _digest(prepared, trained)
     return {**result, "seconds": time.perf_counter() - began}
 
 
-def _classify(
-    method: Method, prepared: Prepared, setting: Mapping[str, Any], seed: int
-) -> dict[str, Any]:
-    assert method.classify is not None
-    found = method.classify(prepared, setting, seed)
-    chosen = prepared.codes["validation"]
-    # what the two fitted classifiers say of rows they know stands for what was trained
+def _reason(error: BaseException) -> str:
+    if isinstance(error, SwiftError):
+        return " ".join(str(problem) for problem in error.problems)
+    return f"{type(error).__name__}: {error}"[:300]
+
+
+def _digest(prepared: Prepared, trained: Sequence[Array]) -> str:
     sha = hashlib.sha256(prepared.digest().encode())
-    for part in ("validation", "known"):
-        sha.update(np.ascontiguousarray(found[part]).tobytes())
-    return {
+    for array in trained:
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
+
+
+def _classify(
+    method: Method, prepared: Prepared, trial: Trial
+) -> tuple[dict[str, Any], Sequence[Array]]:
+    found = classify(method.key, prepared, json.loads(trial.setting), trial.seed)
+    chosen = prepared.codes["validation"]
+    result = {
         **_judged(found["test"], prepared.codes["test"]),
         "validation": score(chosen, found["validation"]),
         "merit": [score(chosen, found["validation"]), -log_loss(chosen, found["validation"])],
         "choice": {},
         "converged": True,
-        "trained": sha.hexdigest(),
     }
+    # what the two fitted classifiers say of rows they know stands for what was trained
+    return result, [found["validation"], found["known"]]
 
 
 def _embed(
-    method: Method, prepared: Prepared, setting: Mapping[str, Any], trial: Trial
-) -> dict[str, Any]:
-    assert method.embed is not None
-    embedded = method.embed(prepared, trial.rank, setting, trial.seed)
-    choice = choose_lasso(embedded.memberships, prepared.codes, len(prepared.classes))
-    model, scaler = refit_lasso(embedded.memberships, prepared.codes, prepared.classes, choice)
-    rows = scaler(SCALINGS[choice.scaling](embedded.memberships["test"]))
-    probabilities = model.probabilities(rows)
-    sha = hashlib.sha256(prepared.digest().encode())
-    for array in (*embedded.factors, model.weights, model.intercepts, scaler.mean, scaler.spread):
-        sha.update(np.ascontiguousarray(array).tobytes())
-    return {
-        **_judged(probabilities, prepared.codes["test"]),
+    method: Method, prepared: Prepared, trial: Trial
+) -> tuple[dict[str, Any], Sequence[Array]]:
+    changes = json.loads(trial.setting)
+    spec = method.spec(rank=trial.rank, seed=trial.seed, costs=trial.recipe, **changes)
+    fitted = fit_dataset(prepared.training, spec, labels=prepared.codes["train"], n_jobs=1)
+    memberships = {
+        part: fitted.transform(prepared.tensors[part], max_iterations=PROJECTION_STEPS)
+        for part in PARTS
+    }
+    choice = choose_lasso(memberships, prepared.codes, len(prepared.classes))
+    model, scaler = refit_lasso(memberships, prepared.codes, prepared.classes, choice)
+    rows = scaler(SCALINGS[choice.scaling](memberships["test"]))
+    result = {
+        **_judged(model.probabilities(rows), prepared.codes["test"]),
         "validation": choice.score,
         "merit": [-choice.loss, choice.score],
         "choice": {"scaling": choice.scaling, "strength": choice.strength},
         "weights": np.round(model.weights, 6).tolist(),
-        "converged": embedded.converged,
-        "trained": sha.hexdigest(),
+        "converged": fitted.outcome is FitOutcome.CONVERGED,
     }
+    trained = [*fitted.factors, model.weights, model.intercepts, scaler.mean, scaler.spread]
+    return result, trained
 
 
 def _judged(probabilities: Array, codes: NDArray[np.int64]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,76 +16,28 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 
-from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.tensor import SparseTensor
-from swiftcore.tensor.row_checks import check_features
-
-Setting = dict[str, Any]
+from swiftcore.evaluation.methods.row_matrix import RowUnfolding, indicators
+from swiftcore.evaluation.protocol.preparation import Prepared
 
 
-@dataclass(frozen=True, eq=False)
-class RowUnfolding:
-    """The tensor as a matrix, rows against combinations of features, as in the paper.
+def classify(
+    key: str, prepared: Prepared, setting: Mapping[str, Any], seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """Class probabilities of a fold's rows.
 
-    Only combinations that some training row has become columns; any others that later rows
-    bring are left out, since nothing can have been learnt about them.
-
-    Attributes
-    ----------
-    columns : ndarray of int64
-        Combinations as flat indices over the feature modes, the last moving fastest; sorted.
-    training : SparseTensor
-        What they were taken from.
+    Those of the validation rows come from the training rows alone; those of the test rows (and
+    of the known ones themselves) from training and validation rows together.
     """
-
-    columns: NDArray[np.int64]
-    training: SparseTensor
-
-    @classmethod
-    def of(cls, training: SparseTensor) -> RowUnfolding:
-        """Learn the columns from training rows."""
-        return cls(np.unique(_flat_features(training)), training)
-
-    def __call__(self, tensor: SparseTensor) -> sparse.csr_array:
-        """Rows of any tensor with the same features, (rows x columns)."""
-        check_features(self.training.modes, tensor)
-        flat = _flat_features(tensor)
-        place = np.minimum(np.searchsorted(self.columns, flat), len(self.columns) - 1)
-        known = self.columns[place] == flat
-        return _matrix(
-            tensor.values[known],
-            tensor.coordinates[known, 0],
-            place[known],
-            (tensor.shape[0], len(self.columns)),
-        )
-
-
-def unfolded(tensor: SparseTensor) -> sparse.csr_array:
-    """The row unfolding of a tensor by itself, (rows x combinations it has)."""
-    return RowUnfolding.of(tensor)(tensor)
-
-
-def indicators(tensor: SparseTensor) -> sparse.csr_array:
-    """Which features each row has, all modes side by side: (rows x features), 0 or 1."""
-    rows, columns, begin = [], [], 0
-    for mode in range(1, tensor.n_modes):
-        pairs = np.unique(tensor.coordinates[:, [0, mode]], axis=0)
-        rows.append(pairs[:, 0])
-        columns.append(pairs[:, 1] + begin)
-        begin += tensor.shape[mode]
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    return _matrix(np.ones(len(row)), row, column, (tensor.shape[0], begin))
-
-
-_LASSO: list[Setting] = [{"C": c} for c in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)]
-_FOREST: list[Setting] = [{"min_samples_leaf": leaf} for leaf in (1, 3, 10)]
-_MLP: list[Setting] = [{"alpha": alpha} for alpha in (0.1, 1.0, 10.0)]
-_KNN: list[Setting] = [{"n_neighbors": count} for count in (1, 5, 15, 40)]
-CLASSIFIER_GRIDS: dict[str, list[Setting]] = {
-    f"{name}_{form}": grid
-    for form in ("indicators", "unfolded")
-    for name, grid in (("lasso", _LASSO), ("forest", _FOREST), ("mlp", _MLP), ("knn", _KNN))
-}
+    found: dict[str, NDArray[np.float64]] = {}
+    for fitted, asked in (("train", ("validation",)), ("known", ("known", "test"))):
+        rows = prepared.tensors[fitted]
+        as_rows = indicators if key.endswith("_indicators") else RowUnfolding.of(rows)
+        model = make_classifier(key, setting, seed, rows.shape[0])
+        model.fit(as_rows(rows), prepared.codes[fitted])
+        for part in asked:
+            given = as_rows(prepared.tensors[part])
+            found[part] = class_probabilities(model, given, len(prepared.classes))
+    return found
 
 
 def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int) -> Any:
@@ -95,7 +46,7 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int
     Parameters
     ----------
     key : str
-        One of :data:`CLASSIFIER_GRIDS`; what the rows are made of does not matter here.
+        Of a classifier in the catalogue; what the rows are made of does not matter here.
     setting : dict
         One entry of its grid.
     seed : int
@@ -109,18 +60,9 @@ def make_classifier(key: str, setting: Mapping[str, Any], seed: int, n_rows: int
     are each set against the rest. k-NN goes by the cosine distance.
     """
     name = key.rsplit("_", 1)[0]
-    if key not in CLASSIFIER_GRIDS:
-        raise refuse(
-            "classifier-unknown",
-            "There is no such classifier",
-            "method",
-            repr(key),
-            f"Choose one of {', '.join(CLASSIFIER_GRIDS)}.",
-            kind=InvalidSettings,
-        )
     if "n_neighbors" in setting:
         setting = {**setting, "n_neighbors": min(setting["n_neighbors"], n_rows)}
-    made = {"lasso": _lasso, "forest": _forest, "mlp": _mlp, "knn": _knn}[name](setting, seed)
+    made = _MAKERS[name](setting, seed)
     return make_pipeline(FunctionTransformer(np.log1p, accept_sparse=True), MaxAbsScaler(), made)
 
 
@@ -162,29 +104,4 @@ def _knn(setting: Mapping[str, Any], seed: int) -> Any:
     return KNeighborsClassifier(metric="cosine", algorithm="brute", n_jobs=1, **setting)
 
 
-def _flat_features(tensor: SparseTensor) -> NDArray[np.int64]:
-    """One number per entry for its combination of features."""
-    sizes = tensor.shape[1:]
-    if float(np.prod([float(size) for size in sizes])) >= 2.0**63:
-        raise refuse(
-            "unfolding-size",
-            "The row unfolding has more columns than can be numbered",
-            "modes after the first",
-            f"sizes {sizes}",
-            "Use the indicators instead.",
-        )
-    places = tuple(tensor.coordinates[:, mode] for mode in range(1, tensor.n_modes))
-    return np.asarray(np.ravel_multi_index(places, sizes), dtype=np.int64)
-
-
-def _matrix(
-    values: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    shape: tuple[int, int],
-) -> sparse.csr_array:
-    """Compressed rows with 32-bit indices, the only ones that liblinear takes."""
-    made = sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
-    made.sort_indices()
-    made.indices, made.indptr = made.indices.astype(np.int32), made.indptr.astype(np.int32)
-    return made
+_MAKERS = {"lasso": _lasso, "forest": _forest, "mlp": _mlp, "knn": _knn}

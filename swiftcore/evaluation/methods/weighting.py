@@ -1,58 +1,82 @@
-"""What may be done to the entries of a fold's rows before they are factorized."""
+"""What may be done to the entries of rows before they are factorized, as a spec says.
+
+Everything is learnt from the training rows and kept, so that later rows are treated in the same
+way: how a row is projected does not depend on who comes with it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from swiftcore.errors import InvalidData, refuse
+from swiftcore.evaluation.methods.row_matrix import indicators
+from swiftcore.spec import ModelSpec
 from swiftcore.tensor import SparseTensor
 
 MIN_WEIGHT = 0.1  # of a feature that says nothing about the labels
-Tensors = Mapping[str, SparseTensor]
+Array = NDArray[np.float64]
 
 
-def equal_rows(tensors: Tensors) -> Tensors:
-    """The same parts with the training rows' mean mass in every row that has any."""
-    usual = float(_row_masses(tensors["train"]).mean())
-    return {
-        part: _with_values(
-            tensor, tensor.values * usual / _row_masses(tensor)[tensor.coordinates[:, 0]]
-        )
-        for part, tensor in tensors.items()
-    }
+@dataclass(frozen=True, eq=False)
+class EntryWeighting:
+    """How entries are weighed, as learnt from training rows.
 
-
-def weigh_features(tensors: Tensors, weights: NDArray[np.float64]) -> Tensors:
-    """All parts with each entry times the weights of its features; the mean training value stays.
-
-    Parameters
+    Attributes
     ----------
-    weights : ndarray
-        One per feature, those of the first feature mode first.
+    presence : bool
+        Count every entry as 1.
+    features : ndarray or None
+        One weight per feature, those of the first feature mode first.
+    scale : float
+        Keeps the mean training value what it was.
+    row_mass : float or None
+        What every row's entries add up to; None leaves the rows as they are.
     """
-    train = tensors["train"]
-    by_mode = np.split(weights, np.cumsum(train.shape[1:])[:-1])
 
-    def values(tensor: SparseTensor) -> NDArray[np.float64]:
-        parts = [weight[tensor.coordinates[:, mode]] for mode, weight in enumerate(by_mode, 1)]
-        return np.asarray(tensor.values * np.prod(parts, axis=0))
+    presence: bool = False
+    features: Array | None = None
+    scale: float = 1.0
+    row_mass: float | None = None
 
-    scale = train.values.mean() / values(train).mean()
-    return {part: _with_values(tensor, scale * values(tensor)) for part, tensor in tensors.items()}
+    @classmethod
+    def learn(
+        cls, training: SparseTensor, spec: ModelSpec, codes: NDArray[np.int64] | None
+    ) -> EntryWeighting:
+        """What a spec asks for, on the training rows; ``codes`` are their classes, -1: unknown."""
+        found = cls(spec.presence)
+        rows = found.apply(training)
+        weights = _feature_weights(rows, spec, codes)
+        if weights is not None:
+            scale = rows.values.mean() / _weighted(rows, weights).mean()
+            found = cls(spec.presence, weights, float(scale))
+        if spec.equal_rows:
+            mass = float(_row_masses(found.apply(training)).mean())
+            found = cls(found.presence, found.features, found.scale, mass)
+        return found
+
+    def apply(self, rows: SparseTensor) -> SparseTensor:
+        """Any rows with the features of the training rows, their entries weighed."""
+        if self.presence:
+            rows = _with_values(rows, np.ones(rows.n_entries))
+        if self.features is not None:
+            rows = _with_values(rows, self.scale * _weighted(rows, self.features))
+        if self.row_mass is not None:
+            own = _row_masses(rows)[rows.coordinates[:, 0]]
+            rows = _with_values(rows, rows.values * self.row_mass / own)
+        return rows
 
 
-def rarity(present: sparse.csr_array) -> NDArray[np.float64]:
+def rarity(present: sparse.csr_array) -> Array:
     """Logarithm of one over the share of rows that have a feature; above 0 even if all do."""
     holding = np.asarray(present.sum(axis=0)).ravel()
     return np.asarray(np.log((2 + present.shape[0]) / (1 + holding)))
 
 
-def label_weights(
-    present: sparse.csr_array, codes: NDArray[np.int64], power: float
-) -> NDArray[np.float64]:
+def label_weights(present: sparse.csr_array, codes: NDArray[np.int64], power: float) -> Array:
     """How far the features' frequencies in the classes are apart, 1 for the farthest.
 
     For each class, the difference between its rows and the rest in standard errors; the
@@ -72,17 +96,42 @@ def label_weights(
     return np.asarray(np.maximum(apart / max(float(apart.max()), 1e-9), MIN_WEIGHT) ** power)
 
 
-def presence(tensors: Tensors) -> Tensors:
-    """The same parts with 1 for every entry, however large it was."""
-    return {
-        part: _with_values(tensor, np.ones(tensor.n_entries)) for part, tensor in tensors.items()
-    }
+def _feature_weights(
+    rows: SparseTensor, spec: ModelSpec, codes: NDArray[np.int64] | None
+) -> Array | None:
+    if not (spec.rarity_weighting or spec.label_weighting):
+        return None
+    present = indicators(rows)
+    weights = np.ones(present.shape[1])
+    if spec.rarity_weighting:
+        weights *= rarity(present)
+    if spec.label_weighting:
+        if codes is None:
+            raise refuse(
+                "labels-missing",
+                "Features cannot be weighed by an outcome that is not there",
+                "label_weighting",
+                f"{spec.label_weighting:g} and no outcome",
+                "Give the data an outcome, or set it to 0.",
+                kind=InvalidData,
+            )
+        known = codes >= 0
+        seen = present if known.all() else present[np.flatnonzero(known)]
+        weights *= label_weights(seen, codes[known], spec.label_weighting)
+    return weights
 
 
-def _with_values(tensor: SparseTensor, values: NDArray[np.float64]) -> SparseTensor:
+def _weighted(rows: SparseTensor, weights: Array) -> Array:
+    """Each value times the weights of its features."""
+    by_mode = np.split(weights, np.cumsum(rows.shape[1:])[:-1])
+    parts = [weight[rows.coordinates[:, mode]] for mode, weight in enumerate(by_mode, start=1)]
+    return np.asarray(rows.values * np.prod(parts, axis=0))
+
+
+def _with_values(tensor: SparseTensor, values: Array) -> SparseTensor:
     return SparseTensor(tensor.modes, tensor.coordinates, values)
 
 
-def _row_masses(tensor: SparseTensor) -> NDArray[np.float64]:
+def _row_masses(tensor: SparseTensor) -> Array:
     rows = tensor.coordinates[:, 0]
     return np.asarray(np.bincount(rows, weights=tensor.values, minlength=tensor.shape[0]))

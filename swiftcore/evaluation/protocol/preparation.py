@@ -47,6 +47,13 @@ class Prepared:
     recipe: str
     seed: int
 
+    @property
+    def training(self) -> Dataset:
+        """The training rows as a data set of their own, without their outcome."""
+        return Dataset(
+            "training rows", self.tensors["train"], None, "", "", word_counts=self.counts
+        )
+
     @cached_property
     def costs(self) -> list[NDArray[np.float64]]:
         """One cost matrix per mode, for the training rows."""

@@ -88,6 +88,6 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
         mean=("score", "mean"),
         sd=("score", "std"),
         second_mean=("second", "mean"),
-        n=("score", "size"),
+        n=("score", "count"),
     )
     return table.reset_index()

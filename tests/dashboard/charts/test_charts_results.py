@@ -9,7 +9,7 @@ from support import made_up
 
 from dashboard.charts import prediction, robustness, runs
 from dashboard.text import result_sentences
-from swiftcore.evaluation.methods.names import METHOD_KINDS, METHOD_TITLES
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 
 
 def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -> None:
@@ -105,7 +105,7 @@ def test_noise_lines_tell_methods_apart_by_dash_and_marker_and_name_them_at_the_
 def test_a_method_looks_the_same_in_every_figure_and_like_no_other() -> None:
     same = made_up.noise().tables["scores"].query("method == 'swift'")
     looks = []
-    for names in (tuple(METHOD_TITLES), ("swift", "cp_apr", "lasso_indicators")):
+    for names in (tuple(CATALOGUE), ("swift", "cp_apr", "lasso_indicators")):
         many = pd.concat([same.assign(method=name) for name in names])
         figure = robustness.noise_lines(many, "PR-AUC", "noise")
         looks.append(
@@ -115,10 +115,10 @@ def test_a_method_looks_the_same_in_every_figure_and_like_no_other() -> None:
             }
         )
     everywhere, few = looks
-    assert len(set(everywhere.values())) == len(METHOD_TITLES)
+    assert len(set(everywhere.values())) == len(CATALOGUE)
     assert few == {name: everywhere[name] for name in few} and len(few) == 3
-    factorizations = [k for k, kind in METHOD_KINDS.items() if kind == "factorization"]
-    assert len({everywhere[METHOD_TITLES[k]][0] for k in factorizations}) == len(factorizations)
+    factorizations = [k for k, one in CATALOGUE.items() if one.is_factorization]
+    assert len({everywhere[CATALOGUE[k].title][0] for k in factorizations}) == len(factorizations)
 
 
 def test_names_at_line_ends_never_lie_on_each_other() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -165,12 +166,12 @@ def test_one_computes_and_the_others_wait_in_order(store: Store) -> None:
 
 
 def test_a_refused_fit_says_why(store: Store) -> None:
-    dataset = store.add_dataset(tiny_dataset())
-    run_id = jobs.start(store, Request("fit", dataset, {"rank": 0}))
-    card = ended(store, run_id)
+    dataset = store.add_dataset(replace(tiny_dataset(), outcome=None, outcome_name=""))
+    asked = Request("fit", dataset, {"label_weighting": 1.0})
+    card = ended(store, jobs.start(store, asked))
     assert card.state is RunState.FAILED
-    assert "rank" in card.message and "\n" not in card.message
-    again = jobs.start(store, Request("fit", dataset, {"rank": 0}))  # may be tried again
+    assert "no outcome" in card.message and "\n" not in card.message
+    again = jobs.start(store, asked)  # may be tried again
     assert jobs.cancel(store, again).state is RunState.CANCELLED
 
 

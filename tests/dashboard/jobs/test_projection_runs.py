@@ -47,11 +47,11 @@ def test_a_projection_is_the_transform_of_each_row_alone(fitted_store: Store, fi
     assert found.row_labels[0] == "new 0" and found.identifiers == ("P01", "P02", "P03")
 
     model = load_fit(fitted_store, fit_id)
-    rows, _, _ = on_features(new_rows().tensor, model.modes_)
+    rows, _, _ = on_features(new_rows().tensor, model.modes)
     for row in range(12):
-        alone = model.transform(rows.select(0, [row]), independent=True)
+        alone = model.transform(rows.select(0, [row]))
         np.testing.assert_allclose(found.memberships[row], alone[0], rtol=1e-6, atol=1e-9)
-    some = model.transform(rows.select(0, [11, 2, 5]), independent=True)
+    some = model.transform(rows.select(0, [11, 2, 5]))
     np.testing.assert_allclose(found.memberships[[11, 2, 5]], some, rtol=1e-6, atol=1e-9)
 
     for row in range(12):

@@ -8,21 +8,24 @@ import math
 import pytest
 
 from dashboard.store import request as module
-from dashboard.store.request import EXPERIMENT_DEFAULTS, FIT_DEFAULTS, KINDS, Request, defaults
+from dashboard.store.request import EXPERIMENT_DEFAULTS, KINDS, Request, defaults
 from swiftcore.errors import InvalidData, InvalidSettings
+from swiftcore.spec import DEFAULTS, SETTINGS
 
-OTHER = {bool: False, int: 7, float: 0.321, str: "other", list: [3]}
+OTHER = {int: 7, float: 0.321, str: "other", list: [3], dict: {"floor": 1.0}}
 
 
 def changed(kind: str, name: str) -> Request:
     default = defaults(kind)[name]
-    value = ["x"] if name in ("methods", "recipes") else OTHER[type(default)]
+    if kind == "fit" and (choices := SETTINGS[name].choices):
+        return Request(kind, "a" * 32, {name: choices[1]})
+    value = ["x"] if name in ("methods", "recipes") else OTHER.get(type(default), not default)
     return Request(kind, "a" * 32, {name: value})
 
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("fit", name) for name in FIT_DEFAULTS] + [("noise", name) for name in EXPERIMENT_DEFAULTS],
+    [("fit", name) for name in DEFAULTS] + [("noise", name) for name in EXPERIMENT_DEFAULTS],
 )
 def test_every_setting_changes_the_key(kind: str, name: str) -> None:
     assert changed(kind, name).key() != Request(kind, "a" * 32).key()
@@ -42,7 +45,7 @@ def test_data_kind_run_and_algorithm_change_the_key(monkeypatch: pytest.MonkeyPa
 
 def test_the_same_request_in_other_words_has_the_same_key() -> None:
     short = Request("fit", "a" * 32, {"rank": 10, "sharpness": 10})
-    spelled = Request("fit", "a" * 32, dict(reversed({**FIT_DEFAULTS, "rank": 10.0}.items())))
+    spelled = Request("fit", "a" * 32, dict(reversed({**DEFAULTS, "rank": 10.0}.items())))
     assert short == spelled
     assert short.key() == spelled.key() and len(short.key()) == 32
     levels = Request("noise", "a" * 32, {"levels": (0.05, 0.1)})

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from swiftcore.cli import main
-from swiftcore.swift import load_model
+from swiftcore.model_file import load_model
 
 
 @pytest.fixture

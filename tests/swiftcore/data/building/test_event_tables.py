@@ -219,7 +219,7 @@ def test_duplicates_by_choice(write: Write) -> None:
     assert np.allclose(build(path, values="log-count").tensor.values, np.log1p([5, 1]))
     assert codes_of(path, duplicates="refuse") == ["rows-repeat"]
     summary = build(path).summary
-    assert summary and any("counts were added" in note for note in summary.notes)
+    assert summary and any("amounts were added" in note for note in summary.notes)
 
 
 def test_support_and_top(write: Write) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from support.evaluation_data import planted_patients
 
-from swiftcore.evaluation.methods.catalogue import BASELINES, METHODS, embed_swift
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
 from swiftcore.evaluation.protocol.folds import make_folds, read_labels
-from swiftcore.evaluation.protocol.preparation import Prepared, prepare
+from swiftcore.evaluation.protocol.preparation import PARTS, Prepared, prepare
+from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.tensor import SparseTensor
 
 OPTIONS = [
@@ -29,20 +30,29 @@ def prepared() -> Prepared:
     return prepare(data, labels, make_folds(data, labels)[0])
 
 
+def fitted(prepared: Prepared, changes: dict[str, object], key: str = "swift") -> FittedModel:
+    spec = spec_for(key, rank=3, **changes)
+    return fit_dataset(prepared.training, spec, labels=prepared.codes["train"], n_jobs=1)
+
+
+def on_test(prepared: Prepared, changes: dict[str, object]) -> np.ndarray:
+    return fitted(prepared, changes).transform(prepared.tensors["test"], max_iterations=50)
+
+
 def with_test(prepared: Prepared, tensor: SparseTensor, rows: np.ndarray) -> Prepared:
     codes = {**prepared.codes, "test": prepared.codes["test"][rows]}
     return replace(prepared, tensors={**prepared.tensors, "test": tensor}, codes=codes)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=[" ".join(one) for one in OPTIONS])
-def test_a_test_row_is_projected_alike_whoever_comes_with_it(
+def test_a_test_row_is_projected_in_the_same_way_whoever_comes_with_it(
     prepared: Prepared, options: dict[str, object]
 ) -> None:
     setting = {"max_iterations": 6, **options}
-    all_of_them = embed_swift(prepared, 3, setting, 0).memberships["test"]
+    all_of_them = on_test(prepared, setting)
     some = np.array([4, 1])
     alone = with_test(prepared, prepared.tensors["test"].select(0, some), some)
-    found = embed_swift(alone, 3, setting, 0).memberships["test"]
+    found = on_test(alone, setting)
     np.testing.assert_allclose(found, all_of_them[some], rtol=1e-5)
 
 
@@ -55,13 +65,11 @@ def test_with_equal_rows_the_weight_of_a_row_makes_no_difference(
     values = np.where(tensor.coordinates[:, 0] == 2, factor, 1.0) * tensor.values
     heavy = SparseTensor(tensor.modes, tensor.coordinates, values)
     changed = with_test(prepared, heavy, np.arange(tensor.shape[0]))
-    first, second = (
-        embed_swift(one, 3, setting, 0).memberships["test"] for one in (prepared, changed)
-    )
+    first, second = (on_test(one, setting) for one in (prepared, changed))
     np.testing.assert_allclose(first, second, rtol=1e-5)
 
 
-@pytest.mark.parametrize("key", ["swift", "supervised_swift", *BASELINES])
+@pytest.mark.parametrize("key", [key for key in CATALOGUE if CATALOGUE[key].is_factorization])
 def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared, key: str) -> None:
     rng = np.random.default_rng(3)
     counted, ones = (
@@ -75,18 +83,19 @@ def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared
         for values in (lambda size: rng.integers(1, 30, size).astype(float), np.ones)
     )
     few = {"max_iterations": 3}
-    embed = METHODS[key].embed
-    assert embed is not None
-    found = embed(counted, 3, {**few, "presence": True}, 0)
-    expected, other = (embed(one, 3, few, 0) for one in (ones, counted))
-    for part, memberships in expected.memberships.items():
-        np.testing.assert_array_equal(found.memberships[part], memberships)
+    found = fitted(counted, {**few, "presence": True}, key)
+    expected, other = (fitted(one, few, key) for one in (ones, counted))
+    for part in PARTS:
+        np.testing.assert_array_equal(
+            found.transform(counted.tensors[part], max_iterations=50),
+            expected.transform(ones.tensors[part], max_iterations=50),
+        )
     same = np.allclose(found.factors[1], other.factors[1], rtol=1e-3)
-    assert same == (key == "cp_binary")  # which sees no amounts in any case
+    assert same == (key == "cp_binary")  # which sees no counts in any case
 
 
 def test_where_every_entry_is_one_presence_is_no_setting_of_its_own() -> None:
-    for method in METHODS.values():
+    for method in CATALOGUE.values():
         for quick in (True, False):
             counts, binary = method.settings(quick), method.settings(quick, binary=True)
             assert not any("presence" in setting for setting in binary)
@@ -108,6 +117,6 @@ def test_rarity_gives_common_features_less_of_the_model(prepared: Prepared) -> N
     given = replace(prepared, tensors={**prepared.tensors, "train": crowded})
     shares = []
     for setting in ({"max_iterations": 6}, {"max_iterations": 6, "rarity_weighting": True}):
-        amounts, first, _ = embed_swift(given, 3, setting, 0).factors
-        shares.append(float((amounts.sum(axis=0) * first[0]).sum() / amounts.sum()))
+        rows, first, _ = fitted(given, setting).factors
+        shares.append(float((rows.sum(axis=0) * first[0]).sum() / rows.sum()))
     assert shares[1] < 0.5 * shares[0]

@@ -1,0 +1,21 @@
+"""Everything a fit depends on, stated once; light enough for every page to import."""
+
+from swiftcore.spec.model_spec import (
+    DEFAULTS,
+    SETTINGS,
+    SPEC_VERSION,
+    ModelSpec,
+    check_values,
+    key_values,
+)
+from swiftcore.spec.setting import Setting
+
+__all__ = [
+    "DEFAULTS",
+    "SETTINGS",
+    "SPEC_VERSION",
+    "ModelSpec",
+    "Setting",
+    "check_values",
+    "key_values",
+]

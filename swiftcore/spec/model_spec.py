@@ -1,0 +1,299 @@
+"""The spec of a model: every setting of a fit is one field here.
+
+Command-line flags, forms, request keys, titles, evaluation grids and the estimators' defaults
+are derived from it. To add a setting, add one field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from swiftcore.errors import InvalidData, InvalidSettings, Problem, refuse
+from swiftcore.spec.setting import Setting, setting
+
+SPEC_VERSION = 1  # raise it when stored specs must be read in another way
+# phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
+MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model to be fitted: with the data it determines every number of the result.
+
+    Each field is one setting; see :data:`SETTINGS` for its range and its words.
+
+    Raises
+    ------
+    InvalidSettings
+        With every value that is out of its range.
+    """
+
+    rank: int = setting(
+        10,
+        "Number of components: phenotypes or topics; 5 to 40 are usual.",
+        "Number of phenotypes",
+        "Rank R",
+        minimum=1,
+        offered=(1, 500),
+        in_every_key=True,
+    )
+    sharpness: float = setting(
+        10.0,
+        "Larger: mass moves to the nearest features only (rho).",
+        "Strictness",
+        "Sharpness (rho)",
+        minimum=0.0,
+        above=True,
+        offered=(0.1, 100_000.0),
+        in_every_key=True,
+    )
+    marginal_weight: float = setting(
+        1.0,
+        "Larger: the model must match the data more closely (lambda).",
+        "Weight of the fit to the data",
+        "Marginal weight (lambda)",
+        minimum=0.0,
+        above=True,
+        offered=(0.001, 1000.0),
+        in_every_key=True,
+    )
+    max_iterations: int = setting(
+        50,
+        "Iterations after which the fit ends even if it has not converged.",
+        "Most rounds",
+        "Iteration limit",
+        minimum=0,
+        offered=(1, 5000),
+        flag="iterations",
+        in_every_key=True,
+    )
+    tolerance: float = setting(
+        3e-6,
+        "The fit has converged when an iteration changes it by less (relative).",
+        "Stop when it changes by less than",
+        "Tolerance (relative)",
+        minimum=0.0,
+        offered=(0.0, 0.1),
+        in_every_key=True,
+    )
+    start: str = setting(
+        "kl",
+        "From a cheap sparse KL factorization, or from random profiles.",
+        "How to start",
+        "Initialisation",
+        choices=("kl", "random"),
+        in_every_key=True,
+    )
+    n_restarts: int = setting(
+        4,
+        "Starts tried; the best one goes on.",
+        "Starts to choose from",
+        "Restarts",
+        minimum=1,
+        offered=(1, 50),
+        flag="restarts",
+        in_every_key=True,
+    )
+    seed: int = setting(
+        0,
+        "Of the random start.",
+        "Starting number",
+        "Seed",
+        minimum=0,
+        offered=(0, 2**31 - 1),
+        in_every_key=True,
+    )
+    costs: str = setting(
+        "cosine",
+        "How far apart two features are.",
+        "Similarity of features",
+        "Cost recipe",
+        choices=("cosine", "one-minus-identity", "random"),
+        in_every_key=True,
+    )
+    row_cost: str = setting(
+        "as costs",
+        "none: no mass moves between rows.",
+        "Similarity of rows",
+        "Row cost",
+        choices=("as costs", "none"),
+        in_every_key=True,
+    )
+    dtype: str = setting(
+        "float32",
+        "Digits inside the compiled loops; sums have all of them.",
+        "Precision of the numbers",
+        "dtype",
+        choices=("float32", "float64"),
+        in_every_key=True,
+    )
+    method: str = setting(
+        "swift",
+        "The factorization; a key of the catalogue of methods.",
+        "Method",
+        "Method",
+        in_form=False,
+    )
+    momentum: float = setting(
+        0.8,
+        "How far steps are carried on; 0 for plain steps.",
+        "Momentum",
+        "Momentum",
+        minimum=0.0,
+        in_form=False,
+    )
+    value_unit: float = setting(
+        1.0,
+        "The value that counts as 1 in the entropy, or 'mean'.",
+        "Unit of the values",
+        "Value unit",
+        minimum=0.0,
+        above=True,
+        words=("mean",),
+        in_form=False,
+    )
+    presence: bool = setting(
+        False,
+        "Count every entry as 1, however large it is.",
+        "Count every entry once",
+        "Presence",
+    )
+    equal_rows: bool = setting(
+        False,
+        "Give every row the same weight.",
+        "Give every row the same weight",
+        "Rows of equal mass",
+    )
+    rarity_weighting: bool = setting(
+        False,
+        "Weigh features by how rare they are.",
+        "Give rare features more weight",
+        "Weigh features by rarity",
+    )
+    label_weighting: float = setting(
+        0.0,
+        "Weigh features by what they say about the outcome, to this power; 0: not.",
+        "Weight of what goes with the outcome",
+        "Label weighting (power)",
+        minimum=0.0,
+        offered=(0.0, 10.0),
+    )
+    options: Mapping[str, float] = setting(
+        {},
+        "Numbers that only this method has, by name.",
+        "Options of the method",
+        "Options of the method",
+        in_form=False,
+        flag="option",
+    )
+
+    def __post_init__(self) -> None:
+        check_values({name: getattr(self, name) for name in SETTINGS})
+        for name, known in SETTINGS.items():
+            object.__setattr__(self, name, known.as_stored(getattr(self, name)))
+
+    def plain(self) -> dict[str, Any]:
+        """Every setting by name, as values that JSON can hold."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that are not at their defaults."""
+        return {name: value for name, value in self.plain().items() if value != DEFAULTS[name]}
+
+    def to_json(self) -> dict[str, Any]:
+        """The spec with its version, for files."""
+        return {"version": SPEC_VERSION, **self.plain()}
+
+    @classmethod
+    def from_json(cls, plain: Any) -> ModelSpec:
+        """Read what :meth:`to_json` wrote; settings that were added since get their defaults.
+
+        Raises
+        ------
+        InvalidData
+            If it is no spec, or one of a later version.
+        """
+        try:
+            values = dict(plain)
+            version = values.pop("version")
+            if version != SPEC_VERSION:
+                raise ValueError(f"version {version!r}")
+            return cls.of(values)
+        except (LookupError, TypeError, ValueError) as error:
+            raise refuse(
+                "spec-file",
+                "This is not the spec of a model, or of another version",
+                "the spec",
+                f"{type(error).__name__}: {error}"[:200],
+                "Fit the model again.",
+                kind=InvalidData,
+            ) from error
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> ModelSpec:
+        """A spec from some settings by name; raises InvalidSettings for unknown names."""
+        unknown = [name for name in values if name not in SETTINGS]
+        if unknown:
+            raise refuse(
+                "setting-unknown",
+                "There is no such setting",
+                "the settings",
+                ", ".join(map(repr, unknown))[:80],
+                f"Choose from {', '.join(SETTINGS)}.",
+                kind=InvalidSettings,
+            )
+        return cls(**values)
+
+    @property
+    def title(self) -> str:
+        """A short name that tells fits of one data set apart: R = 12, sharpness 5."""
+        changed = [
+            f"{name.replace('_', ' ')} {value:g}"
+            if isinstance(value, float)
+            else f"{name.replace('_', ' ')} {value}"
+            for name, value in self.changed().items()
+            if name != "rank"
+        ]
+        return ", ".join([f"R = {self.rank}", *changed])
+
+
+SETTINGS: dict[str, Setting] = {
+    one.name: replace(one.metadata["setting"], name=one.name) for one in fields(ModelSpec)
+}
+"""Every setting by name, in the order in which people are asked for them."""
+DEFAULTS: dict[str, Any] = {name: known.default for name, known in SETTINGS.items()}
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """Raise :class:`InvalidSettings` with every known setting that is out of its range."""
+    problems = [
+        SETTINGS[name].problem(value)
+        for name, value in values.items()
+        if name in SETTINGS and not SETTINGS[name].allows(value)
+    ]
+    if not problems and {"marginal_weight", "sharpness"} <= set(values):
+        product = values["marginal_weight"] * values["sharpness"]
+        if not MIN_PRODUCT <= product <= MAX_PRODUCT:
+            problems.append(
+                Problem(
+                    "setting-product",
+                    "Sharpness and marginal weight do not go together",
+                    "sharpness x marginal_weight",
+                    f"{product:.3g}",
+                    f"Keep their product from {MIN_PRODUCT:g} to {MAX_PRODUCT:g}: "
+                    "beyond, the numbers cannot tell the plans apart.",
+                )
+            )
+    if problems:
+        raise InvalidSettings(problems)
+
+
+def key_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request key names of a spec: later settings only where they are not at default."""
+    return {
+        name: value
+        for name, value in values.items()
+        if SETTINGS[name].in_every_key or value != DEFAULTS[name]
+    }
