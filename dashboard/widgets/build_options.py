@@ -14,7 +14,6 @@ from swiftcore.data.options import BuildOptions
 
 DOCUMENTS = ("documents", "document-table")
 TENSORS = ("tns", "npz", "bundle", "code-map")
-POSSIBLE = "Columns that could be the outcome: "
 ROLES = {
     "row": "Rows (patient, case, document)",
     "features": "Features, with commas between them",
@@ -132,19 +131,13 @@ def _own_groups() -> str:
 
 
 def _outcome(inspection: Inspection) -> dict[str, Any]:
-    possible = [
-        column.strip()
-        for note in inspection.notes
-        if note.startswith(POSSIBLE)
-        for column in note.removeprefix(POSSIBLE).rstrip(".").split(" and ")[0].split(",")
-    ]
     source = _choice("outcome", "Outcome")
     chosen: dict[str, Any] = {"outcome": source}
     if source in ("", "column"):
         chosen["outcome_column"] = (
             st.selectbox(
                 "Column of the outcome",
-                possible,
+                inspection.outcome_candidates,
                 index=None,
                 format_func=clipped,
                 accept_new_options=True,

@@ -53,6 +53,7 @@ def take_outcome(
     if source == "none":
         possible = [name for name, texts in records.traits.items() if _could_be(name, texts)]
         if possible:
+            findings.outcome_candidates = tuple(possible)
             findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
         if records.died:
             findings.note(
@@ -241,8 +242,10 @@ def _from_death(records: Records, options: BuildOptions) -> Outcome:
 
 
 def _from_column(records: Records, options: BuildOptions, findings: Findings) -> Outcome:
-    columns = [name.strip() for name in options.outcome_column.split(",") if name.strip()]
     known = {name.lower(): name for name in records.traits}
+    asked = options.outcome_column.strip()
+    parts = [asked] if asked.lower() in known else asked.split(",")  # a name may hold a comma
+    columns = [name.strip() for name in parts if name.strip()]
     missing = [name for name in columns if name.lower() not in known]
     if missing or not columns:
         raise refuse(

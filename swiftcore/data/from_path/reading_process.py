@@ -129,6 +129,7 @@ def _work(request: dict[str, Any]) -> str:
         "kind": findings.kind,
         "tables": findings.tables,
         "mapping": findings.mapping,
+        "outcome_candidates": findings.outcome_candidates,
         "notes": findings.notes,
         "left_out": [dataclasses.asdict(x) for x in findings.left_out],
         "problems": [dataclasses.asdict(problem) for problem in findings.problems],

@@ -42,6 +42,7 @@ class Inspection:
     kind: str
     tables: dict[str, int]
     mapping: dict[str, str]
+    outcome_candidates: tuple[str, ...]
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     problems: tuple[Problem, ...]
@@ -87,7 +88,7 @@ def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspecti
     if end == "done" and report.is_file() and report.stat().st_size <= MAX_REPORT:
         return _from_report(path.name, json.loads(report.read_bytes()))
     return Inspection(
-        path.name, "", {}, {}, (), (), (_limit_problem(end, path, options.limits),), None
+        path.name, "", {}, {}, (), (), (), (_limit_problem(end, path, options.limits),), None
     )
 
 
@@ -124,6 +125,7 @@ def _from_report(name: str, report: dict[str, Any]) -> Inspection:
         report["kind"],
         report["tables"],
         report["mapping"],
+        tuple(report["outcome_candidates"]),
         tuple(report["notes"]),
         tuple(LeftOut(**one) for one in report["left_out"]),
         tuple(Problem(**one) for one in report["problems"]),

@@ -35,6 +35,8 @@ class Findings:
         Which column was taken for which role, as guessed or as set.
     tables : dict
         Every table or file read, with its number of rows.
+    outcome_candidates : tuple of str
+        Columns of the patients' table that could be the outcome, while none is chosen.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -43,6 +45,7 @@ class Findings:
     mapping: dict[str, str] = field(default_factory=dict)
     tables: dict[str, int] = field(default_factory=dict)
     kind: str = ""
+    outcome_candidates: tuple[str, ...] = ()
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -154,6 +154,24 @@ def test_uploaded_tables_become_a_data_set_and_are_forgotten(
     assert not list((store.root / "uploads").iterdir())
 
 
+def test_columns_offered_as_the_outcome_are_those_of_the_table(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "diagnoses.csv": "patient_id,code\n1,a\n2,b\n3,a\n4,b\n",
+        "drugs.csv": "patient_id,drug\n1,x\n2,y\n3,x\n4,y\n",
+        "patients.csv": (
+            'patient_id,sex,signs and symptoms,"age, years",died\n'
+            "1,f,none,70,0\n2,m,some,80,1\n3,f,none,70,0\n4,m,some,80,1\n"
+        ),
+    }
+    page = open_page("data", store, monkeypatch)
+    handed = [(name, text.encode(), "text/csv") for name, text in files.items()]
+    page.get("file_uploader")[0].set_value(handed).run()
+    offered = widget(drawn(page), "selectbox", "option.outcome_column").options
+    assert offered == ["sex", "signs and symptoms", "age, years", "died"]
+
+
 def test_a_file_that_runs_programs_is_never_opened(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

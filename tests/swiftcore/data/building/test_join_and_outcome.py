@@ -15,6 +15,7 @@ from swiftcore.data.building.events import Events
 from swiftcore.data.building.join import join_events
 from swiftcore.data.building.outcome import matches
 from swiftcore.data.from_path.read_path import read_path
+from swiftcore.data.from_path.sandbox import inspect_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
@@ -232,6 +233,23 @@ def test_no_outcome_names_the_columns_that_could_be_one(write: Write) -> None:
     read_path(hospital(write), BuildOptions(before_outcome=True), findings)
     assert "Columns that could be the outcome: sex, heart_failure." in findings.notes
     assert any("all events count" in note for note in findings.notes)
+    assert findings.outcome_candidates == ("sex", "heart_failure")
+
+
+def test_outcome_columns_keep_names_with_commas_and_words(write: Write) -> None:
+    write("odd/diagnoses.csv", "patient_id,code\n1,a\n2,b\n3,a\n4,b\n")
+    write("odd/drugs.csv", "patient_id,drug\n1,x\n2,y\n3,x\n4,y\n")
+    columns = ("sex", "signs and symptoms", "age, years", "died")
+    header = ",".join(["patient_id", *(f'"{name}"' for name in columns)])
+    rows = "1,f,none,70,0\n2,m,some,80,1\n3,f,none,70,0\n4,m,some,80,1\n"
+    folder = write("odd/patients.csv", f"{header}\n{rows}").parent
+    findings = Findings()
+    read_path(folder, BuildOptions(), findings)
+    assert findings.outcome_candidates == columns
+    assert inspect_path(folder).outcome_candidates == columns
+    for column in columns:
+        data = read_path(folder, BuildOptions(outcome_column=column), Findings())
+        assert data.outcome_name == column and data.outcome is not None
 
 
 def test_dates_that_can_be_read_two_ways_are_asked_for(write: Write) -> None:
