@@ -8,7 +8,6 @@ from dashboard.report.contents import Report, gather_report
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store
-from swiftcore.evaluation.experiments.schema import validate
 
 
 def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Report:
@@ -34,9 +33,9 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
     for kind in EXPERIMENTS:
         newest = store.latest(run.dataset, kind, run_id if kind in OF_A_FIT else "")
         if newest is not None:
-            experiments[kind] = validate(store.experiment(newest.id))
+            experiments[kind] = store.experiment(newest.id)
     if "noise" not in experiments and (newest := store.latest(run.dataset, "noise")) is not None:
-        found = validate(store.experiment(newest.id))
+        found = store.experiment(newest.id)
         if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
             experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
     return gather_report(

@@ -219,9 +219,9 @@ def _best_rank(summary: pd.DataFrame) -> int:
 def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
     tables, sentence = [], ""
-    if "scores" in found.tables:  # not without an outcome
-        scores = found.tables["scores"]
-        means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
+    scores = found.tables.get("scores", pd.DataFrame(columns=["method", "level", "score"]))
+    means = scores.pivot_table(index="method", columns="level", values="score", aggfunc="mean")
+    if means.size:  # not without an outcome
         means = means.sort_values(means.columns[-1], ascending=False)
         columns = {"Method": "text", **{_level(level): "score" for level in means.columns}}
         rows = [

@@ -24,13 +24,6 @@ from swiftcore.tensor import Mode
 
 PROJECTION_FORMAT = "swift-projection 1"
 Files = Mapping[str, bytes]
-TABLES = {  # what every experiment of a kind has, with or without an outcome
-    "links": {"links"},
-    "evaluation": {"scores", "summary", "comparison"},
-    "noise": {"survival"},
-    "ablation": {"scores"},
-    "stability": {"matches", "summary"},
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +160,7 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
     if "model.npz" not in files:
         raise _no_result("model.npz", KeyError("model.npz"))
     stored = ModelContents.from_bytes(files["model.npz"], "model.npz")
-    links = _experiment(files, "links.json") if "links.json" in files else None
+    links = _links(files["links.json"]) if "links.json" in files else None
     return FittedRun(
         factors=stored.factors,
         modes=stored.modes,
@@ -183,7 +176,9 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
 
 def read_experiment(files: Files) -> Experiment:
     """An experiment from its stored files; raises InvalidData if it is none."""
-    return _experiment(files, "experiment.json")
+    if "experiment.json" not in files:
+        raise _no_result("experiment.json", KeyError("experiment.json"))
+    return Experiment.from_json(files["experiment.json"])
 
 
 def read_projection(files: Files) -> Projection:
@@ -216,13 +211,10 @@ def read_projection(files: Files) -> Projection:
         raise _no_result("projection", error) from error
 
 
-def _experiment(files: Files, name: str) -> Experiment:
-    if name not in files:
-        raise _no_result(name, KeyError(name))
-    experiment = Experiment.from_json(files[name])
-    missing = TABLES.get(experiment.kind, {experiment.kind}) - set(experiment.tables)
-    if missing:
-        raise _no_result(name, KeyError(min(missing)))
+def _links(content: bytes) -> Experiment:
+    experiment = Experiment.from_json(content)
+    if experiment.kind != "links":
+        raise _no_result("links.json", ValueError(f"kind {experiment.kind!r}"))
     return experiment
 
 

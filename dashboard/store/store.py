@@ -15,6 +15,7 @@ from filelock import FileLock
 
 from dashboard.store import bundle_zip, results
 from dashboard.store.cards import (
+    DamagedRun,
     DatasetCard,
     RunCard,
     RunState,
@@ -248,8 +249,10 @@ class Store:
             raise unknown_run(run_id, f"a {card.kind} that is {card.state.name.lower()}")
         try:
             return reader(read_sealed(self.root / "runs" / run_id))
-        except (ChecksumMismatch, InvalidData) as error:
+        except ChecksumMismatch as error:
             raise damaged_run(run_id, str(error)) from error
+        except InvalidData as error:  # unchanged since it was written, and still of no use
+            raise DamagedRun(error.problems) from error
 
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
         draft = temporary_path(self.temporary)

@@ -86,7 +86,7 @@ def noise(scores: pd.DataFrame, metric: str) -> str:
     means = scores.groupby(["method", "level"])["score"].mean().unstack("level")
     if 0.0 not in means or means.shape[1] < 2 or "swift" not in means.index:
         return "There is no clean score to compare with."
-    top = float(max(means.columns))
+    top = max(means.columns)
     kept = (means[top] / means[0.0]).dropna()
     first, last = float(means.loc["swift", 0.0]), float(means.loc["swift", top])
     text = (
@@ -107,7 +107,7 @@ def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
     means = table.groupby(["phenotype", "level"])["cosine"].mean().unstack("level")
     if means.empty:
         return "There is no phenotype to look for."
-    top = float(max(means.columns))
+    top = max(means.columns)
     lost = means.index[means[top] < found_from]
     text = (
         f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "

@@ -21,7 +21,6 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from swiftcore.evaluation.experiments.schema import validate
 
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
@@ -63,7 +62,7 @@ def _show_links(card: DatasetCard) -> None:
         nothing_yet("There are no phenotypes of these data yet.", "runs")
         return
     links = cache.fit(run).links
-    if links is None or validate(links).tables["links"].empty:
+    if links is None or links.tables["links"].empty:
         notes = links.about.get("notes", ()) if links is not None else ()
         st.info(plain(" ".join(notes)) or "This result holds no links to the outcome.")
         return
@@ -113,7 +112,11 @@ def _show_comparison(card: DatasetCard) -> None:
     about, tables = found.experiment.about, found.experiment.tables
     metric = str(about.get("metric_title", "Score"))
     rank = _choose_rank(tables["summary"])
-    here = {name: table[table["rank"].isin([0, rank])] for name, table in tables.items()}
+    here = {
+        name: table[table["rank"].isin([0, rank])]
+        for name, table in tables.items()
+        if "rank" in table
+    }
     st.markdown(plain(result_sentences.comparison(here["comparison"], metric)))
     second = SECOND.get(str(about.get("metric")), "Second score")
     scores = _score_table(here["summary"], metric, second)

@@ -16,7 +16,6 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from swiftcore.evaluation.experiments.schema import validate
 
 NO_OUTCOME = (
     "These data have no outcome, so there is no score to follow. The other tabs show whether "
@@ -150,7 +149,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
     found = cache.latest_experiment(state.current_dataset(), kind)
     if found is None:
         return None
-    scores = validate(found).tables["scores"]
+    scores = found.tables["scores"]
     key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
     table = mine.agg(mean="mean", sd="std", n="count").reset_index()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.store.request import Request
 from dashboard.store.store import Store
+from dashboard.store.verified_folder import SEAL, seal
 from swiftcore.evaluation.experiments.result import Experiment
 
 
@@ -74,6 +76,16 @@ def add_experiment(store: Store, experiment: Experiment, run: str = "", **settin
     request = Request(experiment.kind, dataset, settings, run)
     files = {"experiment.json": experiment.to_json().encode()}
     return store.publish_run(request, files, 1e9, 12.0)
+
+
+def add_foreign_links(store: Store, run: str, column: str) -> None:
+    """Take a column from the links of a stored fit, as a program that seals folders would."""
+    folder = store.root / "runs" / run
+    plain = json.loads((folder / "links.json").read_bytes())
+    del plain["tables"]["links"][column]
+    (folder / "links.json").write_text(json.dumps(plain))
+    (folder / SEAL).unlink()
+    seal(folder)
 
 
 def damage(store: Store, run: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.errors import refuse
+from swiftcore.evaluation.experiments.schema import validate
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
@@ -51,14 +52,15 @@ class Experiment:
         Raises
         ------
         InvalidData
-            If it is no experiment, or of another schema.
+            If it is no experiment, of another schema, or without a table or column that pages
+            draw. Every experiment from a file passes here, so nobody has to look again.
         """
         try:
             plain = json.loads(text)
             if plain["schema"] != SCHEMA:
                 raise ValueError(f"schema {plain['schema']!r}")
             tables = {name: _table(columns) for name, columns in plain["tables"].items()}
-            return cls(str(plain["kind"]), dict(plain["about"]), tables)
+            kind, about = str(plain["kind"]), dict(plain["about"])
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise refuse(
                 "experiment-file",
@@ -67,6 +69,8 @@ class Experiment:
                 f"{type(error).__name__}: {error}",
                 "Compute it again.",
             ) from error
+        validate(kind, about, tables)
+        return cls(kind, about, tables)
 
     def write(self, folder: Path) -> None:
         """One JSON file and one CSV file per table."""
@@ -117,7 +121,9 @@ def _table(columns: dict[str, list[Any]]) -> pd.DataFrame:
 
 
 def _column(values: list[Any]) -> pd.Series[Any]:
-    """Numbers with gaps are floats; text stays text."""
+    """Numbers with gaps are floats; text stays text; nothing else can be a cell."""
+    if not all(value is None or isinstance(value, str | int | float) for value in values):
+        raise TypeError("a cell that is neither text nor number")
     numbers = all(value is None or isinstance(value, int | float) for value in values)
     flags = values and all(isinstance(value, bool) for value in values)
     if values and numbers and not flags and any(value is None for value in values):

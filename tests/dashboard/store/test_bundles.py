@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import made_up
 from support.tiny_store import tiny_dataset
 
 from dashboard.store import bundle_zip
@@ -99,6 +100,12 @@ def other_model(files: Members, **arrays: np.ndarray) -> Members:
     return {**files, "run/model.npz": out.getvalue()}
 
 
+def other_links(files: Members, column: str) -> Members:
+    plain = json.loads(files["run/links.json"])
+    del plain["tables"]["links"][column]
+    return {**files, "run/links.json": json.dumps(plain).encode()}
+
+
 HOSTILE: dict[str, Callable[[Members], Members]] = {
     "another version": lambda files: changed_request(files, algorithm="0"),
     "no request": lambda files: changed_request(files, request={"kind": "fit"}),
@@ -125,14 +132,26 @@ HOSTILE: dict[str, Callable[[Members], Members]] = {
         **files,
         "run/links.json": b'{"schema": 1, "kind": "links", "about": {}, "tables": {}}',
     },
+    "links without a column": lambda files: other_links(files, "same_sign"),
+    "links that are another experiment": lambda files: {
+        **files,
+        "run/links.json": made_up.stability().to_json().encode(),
+    },
     "links that are none": lambda files: {**files, "run/links.json": b"[]"},
 }
+
+
+def test_a_run_that_somebody_else_sealed_is_taken(
+    store: Store, fit_id: str, bundle: bytes, tmp_path: Path
+) -> None:
+    assert store.import_run(zipped(resealed(members(bundle), tmp_path))) == fit_id
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_well_sealed_nonsense_is_refused(
     store: Store, bundle: bytes, tmp_path: Path, name: str
 ) -> None:
+    store.add_dataset(tiny_dataset(), synthetic=True)
     before = listing(store)
     files = {
         key: data

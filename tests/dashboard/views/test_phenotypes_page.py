@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
+from support import made_up
 from support.made_runs import computed, fitted
 from support.opened_page import add_experiment, drawn, open_page, tab, widget, words
 from support.tiny_store import tiny_dataset
@@ -47,7 +48,7 @@ def test_the_ranking_has_what_is_known(
             "cosine": 0.9,
         }
     )
-    tables = {"summary": summary, "matches": pd.DataFrame(columns=["phenotype", "against", "run"])}
+    tables = {"summary": summary, "matches": made_up.stability().tables["matches"]}
     add_experiment(fitted_store, Experiment("stability", {}, tables), fit_id)
     Reviews(fitted_store.root).save(
         Review(fit_id, "P02", fit.phenotype_digest(1), "Dr A", name="Fever group", verdict="yes")
