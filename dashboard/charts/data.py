@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from dashboard.charts import style
 
@@ -69,15 +67,6 @@ def frequency_bars(table: pd.DataFrame, colour: str) -> go.Figure:
     )
     style.dress(figure, height=style.bars_height(len(table)), x="Rows that have it")
     return style.name_bars(figure, table["feature"].tolist())
-
-
-def clustered(cost: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An order of the features that puts those at a small distance side by side."""
-    if len(cost) < 3:
-        return np.arange(len(cost))
-    even = (cost + cost.T) / 2
-    np.fill_diagonal(even, 0.0)
-    return leaves_list(linkage(squareform(even, checks=False), "average"))
 
 
 def cost_heatmap(cost: NDArray[np.float64], labels: Sequence[str]) -> go.Figure:

@@ -61,16 +61,18 @@ def glance(
     return style.dress(figure, height=style.grid_height(len(features), each=24, most=1400))
 
 
-def overlap(cosines: NDArray[np.float64], phenotypes: Sequence[str], title: str) -> go.Figure:
+def overlap(similarities: NDArray[np.float64], phenotypes: Sequence[str]) -> go.Figure:
     """How similar any two phenotypes are."""
     details = [
         [
-            f"{style.safe(one)} and {style.safe(other)}: {cosine:.2f}"
-            for other, cosine in zip(phenotypes, row, strict=True)
+            f"{style.safe(one)} and {style.safe(other)}: {value:.2f}"
+            for other, value in zip(phenotypes, row, strict=True)
         ]
-        for one, row in zip(phenotypes, cosines, strict=True)
+        for one, row in zip(phenotypes, similarities, strict=True)
     ]
-    figure = _heat(cosines, phenotypes, phenotypes, details, title, highest=1.0, tickformat=".1f")
+    figure = _heat(
+        similarities, phenotypes, phenotypes, details, "Similarity", highest=1.0, tickformat=".1f"
+    )
     return style.dress(figure, height=style.grid_height(len(phenotypes), each=30))
 
 
@@ -155,27 +157,27 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
     return style.name_bars(figure, table["feature"].tolist())
 
 
-def matched(table: pd.DataFrame, title: str) -> go.Figure:
+def matched(table: pd.DataFrame) -> go.Figure:
     """How well the phenotypes of two runs pair up.
 
     Parameters
     ----------
     table : DataFrame
-        here, there, cosine, only the pairs.
+        here, there, similarity, only the pairs.
     """
     names = [f"{here} - {there}" for here, there in zip(table["here"], table["there"], strict=True)]
     figure = go.Figure(
         go.Bar(
-            x=table["cosine"],
+            x=table["similarity"],
             y=list(range(len(table))),
             orientation="h",
             marker={"color": style.BLUE},
-            text=[f"{cosine:.2f}" for cosine in table["cosine"]],
+            text=[f"{value:.2f}" for value in table["similarity"]],
             textposition="outside",
             cliponaxis=False,
             hoverinfo="skip",
         )
     )
-    style.dress(figure, height=style.bars_height(len(table), each=28), x=title)
+    style.dress(figure, height=style.bars_height(len(table), each=28), x="Similarity")
     figure.update_xaxes(range=[0, 1.1])
     return style.name_bars(figure, names)

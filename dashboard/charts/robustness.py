@@ -110,10 +110,10 @@ def survival_heatmap(survival: pd.DataFrame, names: Mapping[str, str], axis: str
             zmax=1,
             colorscale=style.HEAT,
             texttemplate="%{z:.2f}",
-            colorbar={"title": "cosine"},
+            colorbar={"title": "similarity"},
             xgap=1,
             ygap=1,
-            hovertemplate="%{x}: cosine %{z:.2f}<extra></extra>",
+            hovertemplate="%{x}: similarity %{z:.2f}<extra></extra>",
         )
     )
     style.dress(figure, height=style.bars_height(len(means)), x=axis)
@@ -122,7 +122,7 @@ def survival_heatmap(survival: pd.DataFrame, names: Mapping[str, str], axis: str
 
 
 def survival_means(survival: pd.DataFrame) -> pd.DataFrame:
-    """Mean cosine, phenotypes in rows and levels in columns."""
+    """Mean similarity, phenotypes in rows and levels in columns."""
     return survival.groupby(["phenotype", "level"])["cosine"].mean().unstack("level")
 
 

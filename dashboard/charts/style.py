@@ -7,6 +7,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dashboard.text.display import clipped, visible
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 
@@ -72,6 +75,19 @@ def grid_height(rows: int, each: int = 26, least: int = 260, most: int = 900) ->
     return max(least, min(most, 140 + each * rows))
 
 
+def clustered(distances: NDArray[np.float64]) -> list[int]:
+    """An order for a heatmap that puts what is at a small distance side by side."""
+    if len(distances) < 3:
+        return list(range(len(distances)))
+    from scipy.cluster.hierarchy import leaves_list, linkage  # only two tabs need it
+    from scipy.spatial.distance import squareform
+
+    even = np.clip((distances + distances.T) / 2, 0.0, None)
+    np.fill_diagonal(even, 0.0)
+    tree = linkage(squareform(even, checks=False), "average", optimal_ordering=True)
+    return [int(leaf) for leaf in leaves_list(tree)]
+
+
 def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool = False) -> Figure:
     """Give a figure the common look: one font, quiet grid, titles of the axes."""
     figure.update_layout(
@@ -94,7 +110,7 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
 def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figure:
     """Label horizontal bars drawn at y = 0, 1, 2 ... from the top.
 
-    Positions are numbers because two clipped names may be alike.
+    Positions are numbers because two clipped names may look the same.
     """
     figure.update_yaxes(
         tickvals=list(range(len(names))),

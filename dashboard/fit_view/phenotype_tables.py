@@ -14,6 +14,7 @@ from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
+from swiftcore.phenotypes.matching import partners, similarity
 from swiftcore.tensor import Mode, SparseTensor
 
 WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
@@ -125,44 +126,12 @@ def working_name(phenotype: Phenotype, counts: Sequence[NDArray[np.float64]], li
     return " + ".join(tops) or "(too rare to name)"
 
 
-def similarity(
-    left: Sequence[NDArray[np.float64]], right: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Cosine of feature profiles, the mean over the feature modes: 1 is the same, 0 disjoint.
-
-    Parameters
-    ----------
-    left, right : sequence of ndarray, (mode size x rank)
-        Factors of the same modes, the rows' mode left out.
-    """
-    cosines = [_unit(one).T @ _unit(other) for one, other in zip(left, right, strict=True)]
-    return np.clip(np.mean(cosines, axis=0), 0.0, 1.0)
-
-
-def _unit(factor: NDArray[np.float64]) -> NDArray[np.float64]:
-    norms = np.linalg.norm(factor, axis=0)
-    return np.divide(factor, norms, out=np.zeros_like(factor, dtype=np.float64), where=norms > 0)
-
-
 def most_similar(fit: FittedRun, component: int, count: int = 3) -> list[tuple[str, float]]:
-    """The phenotypes nearest to one, with the cosine."""
-    cosines = similarity(fit.factors[1:], fit.factors[1:])[component]
-    order = [int(other) for other in np.argsort(-cosines, kind="stable")]
+    """The phenotypes nearest to one, each with its similarity."""
+    found = similarity(fit.factors[1:], fit.factors[1:])[component]
+    order = [int(other) for other in np.argsort(-found, kind="stable")]
     alive = [other for other in order if other != component and other not in fit.dead]
-    return [(fit.identifiers[other], float(cosines[other])) for other in alive[:count]]
-
-
-def clustered(cosines: NDArray[np.float64]) -> list[int]:
-    """An order that puts similar phenotypes side by side."""
-    if len(cosines) < 3:
-        return list(range(len(cosines)))
-    from scipy.cluster import hierarchy  # only one tab needs it
-    from scipy.spatial.distance import squareform
-
-    apart = np.clip(1 - (cosines + cosines.T) / 2, 0, None)
-    np.fill_diagonal(apart, 0)
-    tree = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    return [int(leaf) for leaf in hierarchy.leaves_list(tree)]
+    return [(fit.identifiers[other], float(found[other])) for other in alive[:count]]
 
 
 def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
@@ -171,29 +140,21 @@ def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        here, there, cosine; phenotypes without a partner have an empty text and NaN.
+        here, there, similarity; phenotypes without a partner have an empty text and NaN.
     """
-    from scipy.optimize import linear_sum_assignment  # only one tab needs it
-
     mine = [part for part in range(here.rank) if part not in here.dead]
     theirs = [part for part in range(there.rank) if part not in there.dead]
-    cosines = similarity(here.factors[1:], there.factors[1:])[np.ix_(mine, theirs)]
-    pairs = list(zip(*linear_sum_assignment(-cosines), strict=True))
+    found = similarity(here.factors[1:], there.factors[1:])[np.ix_(mine, theirs)]
+    pairs = {mine[row]: (theirs[column], found[row, column]) for row, column in partners(found)}
+    taken = {partner for partner, _ in pairs.values()}
     rows = [
-        (here.identifiers[mine[i]], there.identifiers[theirs[j]], float(cosines[i, j]))
-        for i, j in pairs
+        (here.identifiers[part], there.identifiers[partner], float(value))
+        for part, (partner, value) in pairs.items()
     ]
-    taken, given = {row[0] for row in rows}, {row[1] for row in rows}
-    rows += [
-        (here.identifiers[part], "", np.nan) for part in mine if here.identifiers[part] not in taken
-    ]
-    rows += [
-        ("", there.identifiers[part], np.nan)
-        for part in theirs
-        if there.identifiers[part] not in given
-    ]
-    table = pd.DataFrame(rows, columns=["here", "there", "cosine"])
-    return table.sort_values("cosine", ascending=False, ignore_index=True)
+    rows += [(here.identifiers[part], "", np.nan) for part in mine if part not in pairs]
+    rows += [("", there.identifiers[part], np.nan) for part in theirs if part not in taken]
+    table = pd.DataFrame(rows, columns=["here", "there", "similarity"])
+    return table.sort_values("similarity", ascending=False, ignore_index=True)
 
 
 def same_features(here: Sequence[Mode], there: Sequence[Mode]) -> bool:

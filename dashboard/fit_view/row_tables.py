@@ -99,8 +99,8 @@ def entries_table(
     )
 
 
-def alike(shared: NDArray[np.float64], row: int, count: int = 10) -> list[tuple[int, float]]:
-    """The rows whose mix of phenotypes is most like this one's, with the cosine."""
+def similar_rows(shared: NDArray[np.float64], row: int, count: int = 10) -> list[tuple[int, float]]:
+    """The rows whose mix of phenotypes is most like this one's, with the cosine of the two."""
     norms = np.linalg.norm(shared, axis=1)
     scale = norms * norms[row]
     cosines = np.divide(shared @ shared[row], scale, out=np.zeros(len(shared)), where=scale > 0)

@@ -118,7 +118,7 @@ def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
         "Phenotype": "text",
         "Other starts": "percent",
         "Parts of the data": "percent",
-        "Mean likeness (cosine)": "score",
+        "Mean similarity": "score",
     }
     rows = [
         (row.phenotype, names.get(row.phenotype, ""), row.seeds, row.folds, row.cosine)
@@ -232,17 +232,17 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
         sentence = result_sentences.noise(scores, metric)
     survival = found.tables.get("survival")
     if survival is not None and len(survival):
-        likeness = survival.pivot_table(index="phenotype", columns="level", values="cosine")
+        similarity = survival.pivot_table(index="phenotype", columns="level", values="cosine")
         columns = {
             "Id": "text",
             "Phenotype": "text",
-            **{_level(level): "score" for level in likeness.columns},
+            **{_level(level): "score" for level in similarity.columns},
         }
         rows = [
             (str(name), names.get(str(name), ""), *values)
-            for name, values in zip(likeness.index, likeness.to_numpy().tolist(), strict=True)
+            for name, values in zip(similarity.index, similarity.to_numpy().tolist(), strict=True)
         ]
-        tables.append(_table("survival", "Likeness to the clean phenotype (cosine)", columns, rows))
+        tables.append(_table("survival", "Similarity to the clean phenotype", columns, rows))
         sentence = f"{sentence} {result_sentences.survival(survival)}".lstrip()
     return Section("With false entries", sentence, tuple(tables), _notes(found))
 

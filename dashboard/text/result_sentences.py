@@ -111,7 +111,7 @@ def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
     lost = means.index[means[top] < found_from]
     text = (
         f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
-        f"false entries (cosine {found_from:g} or more)"
+        f"false entries (similarity {found_from:g} or more)"
     )
     return f"{text}; treat {_first(lost)} with care." if len(lost) else f"{text}."
 

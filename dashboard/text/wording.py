@@ -32,7 +32,6 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "noise": ("Share of false entries", "Noise level p"),
     "stability": ("Found again", "Stability"),
     "membership": ("Strength in this row", "Membership"),
-    "similarity": ("Similarity", "Cosine"),
     "relevance": ("Which features come first", "Relevance weight (lambda)"),
     "relevance_help": (
         "Left: features that are special to this phenotype. Right: features that are frequent "

@@ -8,7 +8,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dashboard.charts import data as charts
-from dashboard.charts.style import mode_colour
+from dashboard.charts.style import clustered, mode_colour
 from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
 from dashboard.session import cache, state
 from dashboard.store.cards import DatasetCard
@@ -195,7 +195,7 @@ def _similarity() -> None:
         table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
         show_table(table, f"Features nearest to {clipped(feature)}")
     drawn = np.arange(min(len(labels), MAX_DRAWN))
-    order = drawn[charts.clustered(cost[np.ix_(drawn, drawn)])]
+    order = drawn[clustered(cost[np.ix_(drawn, drawn)])]
     names_in_order = [labels[index] for index in order]
     st.markdown(f"**{state.label('cost')}**")
     if len(drawn) < len(labels):

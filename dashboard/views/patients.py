@@ -1,4 +1,4 @@
-"""Who has it? Rows and their phenotypes: all, one and why, alike ones, new ones."""
+"""Who has it? Rows and their phenotypes: all, one and why, similar ones, new ones."""
 
 from __future__ import annotations
 
@@ -129,10 +129,10 @@ def _show_one(summary: FitSummary, shared: np.ndarray) -> None:
     table = row_tables.why(row, summary.fit, cache.dataset(summary.card.id).tensor, _modes(summary))
     show_entries(summary, table, f"row_level_entries_{summary.run[:8]}")
     st.markdown(f"**{plain(capital(plural(summary.row_noun)), 40)} with a similar mix**")
-    near = row_tables.alike(shared, row)
+    near = row_tables.similar_rows(shared, row)
     others = [other for other, _ in near]
     found = _memberships(summary, shared, np.array(others, dtype=int))
-    found.insert(1, state.label("similarity"), [cosine for _, cosine in near])
+    found.insert(1, "Similarity", [value for _, value in near])
     show_table(
         hundreds(found, summary.phenotypes),
         alt="Rows with a similar mix of phenotypes",

@@ -185,12 +185,12 @@ def _show_detail(summary: FitSummary, chosen: str) -> None:
 def _show_similar(summary: FitSummary, chosen: str) -> None:
     component = summary.phenotypes[chosen].component
     near = [
-        (name, cosine)
-        for name, cosine in phenotype_tables.most_similar(summary.fit, component)
+        (name, value)
+        for name, value in phenotype_tables.most_similar(summary.fit, component)
         if name in summary.phenotypes
     ]
     if near:
         listed = "; ".join(
-            f"{plain(summary.title(name), 70)} ({cosine:.2f})" for name, cosine in near
+            f"{plain(summary.title(name), 70)} ({value:.2f})" for name, value in near
         )
         st.markdown(f"Most similar: {listed}. (1 = same features, 0 = none in common.)")

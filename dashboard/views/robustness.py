@@ -108,14 +108,14 @@ def _stability(_: DatasetCard) -> None:
     show_figure(
         charts.stability_dots(summary, names),
         f"Dots: share of other fits in which each phenotype is found again. {answer}",
-        table.rename(columns=capital),
+        _shown(table),
         "stability",
     )
     limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
-    st.caption(f"Found again: a partner with a cosine of {limit:g} or more.")
+    st.caption(f"Found again: a partner with a similarity of {limit:g} or more.")
     with st.expander("Every single match"):
-        matches = found.experiment.tables["matches"].round(3).rename(columns=capital)
-        show_table(matches, "Cosine of each phenotype with its partner in every other fit")
+        matches = _shown(found.experiment.tables["matches"].round(3))
+        show_table(matches, "Similarity of each phenotype to its partner in every other fit")
         download_csv(matches, "matches")
     experiments.show_about(found)
 
@@ -152,7 +152,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
     scores = found.tables["scores"]
     key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
-    table = mine.agg(mean="mean", sd="std", n="count").reset_index()
+    table = mine.agg(mean="mean", sd="std", n="count").dropna(subset="mean").reset_index()
     return (table, str(found.about.get("metric_title", "Score"))) if len(table) else None
 
 
@@ -187,6 +187,11 @@ def _ablation(card: DatasetCard) -> None:
         "ablation",
     )
     experiments.show_about(found)
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Under the words of the screen; stored tables call the similarity by its formula."""
+    return table.rename(columns={"cosine": "similarity"}).rename(columns=capital)
 
 
 def _metric(found: experiments.Found) -> str:

@@ -292,7 +292,9 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     if phenotype_tables.same_features(here.modes, there.modes):
         st.markdown("**Phenotypes, matched one to one**")
         matched = phenotype_tables.match_runs(here, there).round(3)
-        named = matched.rename(columns={"here": "One", "there": "Other", "cosine": "Cosine"})
+        named = matched.rename(
+            columns={"here": "One", "there": "Other", "similarity": "Similarity"}
+        )
         show_table(named, "Best partners of the phenotypes of both runs")
         download_csv(named, "matched_phenotypes")
 

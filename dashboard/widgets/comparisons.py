@@ -16,6 +16,7 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
+from swiftcore.phenotypes.matching import FOUND_FROM, similarity
 
 GLANCE_FEATURES = 30
 TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
@@ -60,17 +61,18 @@ def _show_glance(summary: FitSummary) -> None:
 
 def _show_overlap(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import overlap  # plotly: only once the table is drawn
+    from dashboard.charts.style import clustered
 
     components = [each.component for each in summary.phenotypes.values()]
     names = list(summary.phenotypes)
-    cosines = phenotype_tables.similarity(summary.fit.factors[1:], summary.fit.factors[1:])
-    cosines = cosines[np.ix_(components, components)]
-    order = phenotype_tables.clustered(cosines)
-    cosines, names = cosines[np.ix_(order, order)], [names[place] for place in order]
+    found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
+    found = found[np.ix_(components, components)]
+    order = clustered(1 - found)
+    found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
-        overlap(cosines, names, state.label("similarity")),
+        overlap(found, names),
         "Heatmap: how similar any two phenotypes are; similar ones stand side by side",
-        pd.DataFrame(cosines, columns=names).assign(Id=names)[["Id", *names]],
+        pd.DataFrame(found, columns=names).assign(Id=names)[["Id", *names]],
         "overlap",
     )
     st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
@@ -119,19 +121,20 @@ def _show_two_runs(summary: FitSummary) -> None:
 def _show_matches(summary: FitSummary, there: FittedRun, table: pd.DataFrame, other: str) -> None:
     from dashboard.charts.phenotypes import matched  # plotly: only once the table is drawn
 
-    pairs = table.dropna(subset="cosine")
-    alone = table[table["cosine"].isna()]
-    good = int((pairs["cosine"] >= 0.8).sum())
-    st.markdown(f"{good} of {len(pairs)} pairs are nearly the same (0.8 or more).")
+    pairs = table.dropna(subset="similarity")
+    alone = table[table["similarity"].isna()]
+    good = int((pairs["similarity"] >= FOUND_FROM).sum())
+    limit = f"similarity {FOUND_FROM:g} or more"
+    st.markdown(f"{good} of {len(pairs)} pairs are nearly the same ({limit}).")
     show_figure(
-        matched(pairs, state.label("similarity")),
-        f"Bars: {good} of {len(pairs)} matched pairs have 0.8 or more",
+        matched(pairs),
+        f"Bars: {good} of {len(pairs)} matched pairs have a {limit}",
         pairs,
         f"matches_{other[:8]}",
     )
     if len(alone):
         st.markdown("Without a partner:")
-        show_table(alone.drop(columns="cosine"), alt="Phenotypes without a partner")
+        show_table(alone.drop(columns="similarity"), alt="Phenotypes without a partner")
         download_csv(alone, f"unmatched_{other[:8]}")
     partner = dict(zip(pairs["here"], pairs["there"], strict=True)).get(state.current_phenotype())
     if partner:

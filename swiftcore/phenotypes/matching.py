@@ -1,4 +1,8 @@
-"""Which component of one factorization is which of another."""
+"""Which component of one factorization is which of another, and how similar the two are.
+
+One measure and one threshold serve every experiment, page and report: a pair that is near in
+each mode, but not in all of them together, must not count as found on one page and lost on another.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,41 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
-FOUND_FROM = 0.8  # from this congruence on a component counts as found again
+FOUND_FROM = 0.8  # from this similarity on a component counts as found again
 Features = Sequence[NDArray[np.float64]]
 
 
-def congruence(first: Features, second: Features) -> NDArray[np.float64]:
-    """Components x components: product over the feature modes of the profiles' cosines."""
+def similarity(first: Features, second: Features) -> NDArray[np.float64]:
+    """Components x components: product over the feature modes of the profiles' cosines.
+
+    1 means the same profiles in every mode, 0 no feature in common in at least one.
+
+    Parameters
+    ----------
+    first, second : sequence of ndarray, (mode size x rank)
+        Factors of the same modes, the rows' mode left out.
+    """
     result = np.ones((first[0].shape[1], second[0].shape[1]))
     for one, other in zip(first, second, strict=True):
         result *= _unit(one).T @ _unit(other)
     return result
 
 
-def match(reference: Features, other: Features) -> NDArray[np.float64]:
-    """For each component of the reference, its congruence with its partner.
+def partners(similarities: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Rows and columns assigned one to one so that the sum of their similarities is largest."""
+    from scipy.optimize import linear_sum_assignment  # slow to load, and pages import this module
 
-    Partners are assigned one to one so that the sum is largest; 0 without a partner.
-    """
-    alike = congruence(reference, other)
-    rows, columns = linear_sum_assignment(-alike)
-    found = np.zeros(alike.shape[0])
-    found[rows] = alike[rows, columns]
+    rows, columns = linear_sum_assignment(-similarities)
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def match(reference: Features, other: Features) -> NDArray[np.float64]:
+    """For each component of the reference, its similarity to its partner; 0 without one."""
+    similarities = similarity(reference, other)
+    found = np.zeros(len(similarities))
+    for row, column in partners(similarities):
+        found[row] = similarities[row, column]
     return found
 
 

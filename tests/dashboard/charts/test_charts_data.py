@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.charts import data
+from dashboard.charts import data, style
 
 
 def test_entries_are_counted_in_steps_that_cover_every_row() -> None:
@@ -37,11 +37,11 @@ def cost() -> np.ndarray:
 
 
 def test_clustering_puts_close_features_side_by_side(cost: np.ndarray) -> None:
-    order = data.clustered(cost).tolist()
+    order = style.clustered(cost)
     assert sorted(order) == [0, 1, 2, 3]
     assert abs(order.index(0) - order.index(2)) == 1
     assert abs(order.index(1) - order.index(3)) == 1
-    assert data.clustered(np.zeros((2, 2))).tolist() == [0, 1]
+    assert style.clustered(np.zeros((2, 2))) == [0, 1]
 
 
 def test_the_heatmap_shows_the_costs_and_user_text_as_typed(cost: np.ndarray) -> None:

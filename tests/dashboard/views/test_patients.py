@@ -1,4 +1,4 @@
-"""The page of rows: memberships, one row and why, alike rows, strength, new rows."""
+"""The page of rows: memberships, one row and why, similar rows, strength, new rows."""
 
 from __future__ import annotations
 
@@ -122,6 +122,6 @@ def test_a_row_is_explained_by_the_model_itself(fitted_store: Store, fit_id: str
     assert first["part of it"] == pytest.approx(parts.max() / parts.sum())
 
 
-def test_alike_rows_have_the_same_mix() -> None:
+def test_similar_rows_have_the_same_mix() -> None:
     shared = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.0, 0.0]])
-    assert [row for row, _ in row_tables.alike(shared, 0)] == [1]
+    assert [row for row, _ in row_tables.similar_rows(shared, 0)] == [1]

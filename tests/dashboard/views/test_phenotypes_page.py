@@ -21,6 +21,7 @@ from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import describe_phenotypes
+from swiftcore.phenotypes.matching import match, similarity
 
 
 def open_whole(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
@@ -128,9 +129,24 @@ def test_partners_are_found_whatever_their_order(fitted_store: Store, fit_id: st
     turned = dataclasses.replace(fit, factors=[factor[:, [2, 0, 1]] for factor in fit.factors])
     table = phenotype_tables.match_runs(fit, turned).set_index("here")
     assert table["there"].to_dict() == {"P01": "P02", "P02": "P03", "P03": "P01"}
-    assert np.allclose(table["cosine"], 1)
+    assert np.allclose(table["similarity"], 1)
     fewer = dataclasses.replace(fit, factors=[factor[:, :2] for factor in fit.factors])
-    assert phenotype_tables.match_runs(fit, fewer)["cosine"].isna().sum() == 1
+    assert phenotype_tables.match_runs(fit, fewer)["similarity"].isna().sum() == 1
+
+
+def test_pages_and_experiments_measure_similarity_the_same_way(
+    fitted_store: Store, fit_id: str
+) -> None:
+    fit = fitted_store.fit(fit_id)
+    rng = np.random.default_rng(0)
+    blurred = [factor + 0.05 * rng.random(factor.shape) for factor in fit.factors]
+    other = dataclasses.replace(fit, factors=blurred)
+    table = phenotype_tables.match_runs(fit, other).sort_values("here")
+    studied = match(fit.factors[1:], other.factors[1:])
+    np.testing.assert_array_equal(table["similarity"], studied)
+    own = phenotype_tables.most_similar(fit, 0, 1)[0]
+    whole = similarity(fit.factors[1:], fit.factors[1:])
+    assert own[1] == max(whole[0, 1:])
 
 
 def test_what_is_hidden_is_counted(fitted_store: Store, fit_id: str) -> None:

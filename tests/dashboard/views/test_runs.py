@@ -113,7 +113,7 @@ def test_two_runs_side_by_side(
     settings, matched = page.dataframe[0].value, page.dataframe[-1].value
     assert settings.set_index("Setting").loc["seed", "Differs"] == "yes"
     assert set(settings.loc[settings["Differs"] == "yes", "Setting"]) <= {"seed", "took"}
-    assert matched["Cosine"].min() == pytest.approx(1.0)
+    assert matched["Similarity"].min() == pytest.approx(1.0)
 
 
 def test_unknown_ids_in_the_link_do_no_harm(
