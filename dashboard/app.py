@@ -20,6 +20,11 @@ def main() -> None:
     """Draw one screen."""
     st.set_page_config(page_title="SWIFT Phenotyping", page_icon=str(ICON), layout="wide")
     state.read_url()
+    with cache.one_listing():
+        _draw()
+
+
+def _draw() -> None:
     notices = guarded(selection.resolve) or []
     pages = _pages()
     state.set_pages(pages)

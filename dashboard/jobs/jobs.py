@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,13 +88,13 @@ def cancel(store: Store, run_id: str) -> RunCard:
     return store.run(run_id)
 
 
-def active(store: Store) -> list[RunCard]:
-    """What is running and then what waits, in the order of the queue.
+def active(runs: Iterable[RunCard]) -> list[RunCard]:
+    """Of these runs, what is running and then what waits, in the order of the queue.
 
     The progress of a waiting run tells its ``position``: 1 is next.
     """
     cards = sorted(
-        (card for card in store.runs() if card.state.active),
+        (card for card in runs if card.state.active),
         key=lambda card: (card.state is RunState.QUEUED, card.created),
     )
     waiting = [card for card in cards if card.state is RunState.QUEUED]

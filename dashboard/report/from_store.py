@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.report.contents import Report, gather_report
+from dashboard.store.cards import newest_sound
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store
@@ -29,13 +30,14 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         If the run or its data are unknown or damaged, or the limit is too low.
     """
     run, fit = store.run(run_id), store.fit(run_id)
-    experiments = {}
+    runs, experiments = store.runs(run.dataset), {}
     for kind in EXPERIMENTS:
-        newest = store.latest(run.dataset, kind, run_id if kind in OF_A_FIT else "")
+        newest = newest_sound(runs, kind, run_id if kind in OF_A_FIT else "")
         if newest is not None:
             experiments[kind] = store.experiment(newest.id)
-    if "noise" not in experiments and (newest := store.latest(run.dataset, "noise")) is not None:
-        found = store.experiment(newest.id)
+    noise = newest_sound(runs, "noise")
+    if "noise" not in experiments and noise is not None:
+        found = store.experiment(noise.id)
         if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
             experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
     return gather_report(

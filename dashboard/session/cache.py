@@ -2,15 +2,22 @@
 
 Ids are digests of all that went into a result, so a key never means two things.
 What is handed out is shared by all sessions: look, do not write.
+
+The list of runs changes by itself, so it is kept no longer than one drawing takes. A fragment
+that is drawn by itself, and a callback, list the store anew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard.fit_view.phenotype_tables import presence as presence_of
+from dashboard.store.cards import RunCard, newest_sound, select_runs
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store, default_root
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
 
 KEPT = 8  # results held in memory at once
 TOP = 60  # features described per phenotype and mode
+# During a drawing a list: empty until the runs are asked for, then with one listing of them.
+_listing: ContextVar[list[list[RunCard]] | None] = ContextVar("listing", default=None)
 
 
 def store() -> Store:
@@ -57,9 +66,40 @@ def experiment(run: str) -> Experiment:
     return _experiment(str(store().root), run)
 
 
+@contextmanager
+def one_listing() -> Iterator[None]:
+    """Within it the runs are listed once, however many parts of a screen ask for them.
+
+    Whoever changes a run while drawing calls ``st.rerun``, which draws from a new list.
+    """
+    if _listing.get() is not None:
+        yield
+        return
+    token = _listing.set([])
+    try:
+        yield
+    finally:
+        _listing.reset(token)
+
+
+def runs(dataset_id: str | None = None, kind: str | None = None) -> list[RunCard]:
+    """Runs and jobs, newest first, perhaps of one data set or one kind."""
+    listing = _listing.get()
+    if listing is None:
+        return store().runs(dataset_id, kind)
+    if not listing:
+        listing.append(store().runs())
+    return select_runs(listing[0], dataset_id, kind)
+
+
+def latest(dataset_id: str, kind: str, run: str = "") -> RunCard | None:
+    """The newest sound result of a kind; with ``run``, of those that belong to that fit."""
+    return newest_sound(runs(dataset_id), kind, run)
+
+
 def latest_experiment(dataset_id: str, kind: str, run: str = "") -> Experiment | None:
     """The newest finished experiment of a kind, if there is one."""
-    found = store().latest(dataset_id, kind, run)
+    found = latest(dataset_id, kind, run)
     return experiment(found.id) if found else None
 
 

@@ -10,7 +10,7 @@ def resolve() -> list[str]:
     """Put the chain on things that exist; sentences for what is not there or not whole."""
     notices: list[str] = []
     cards = {card.id: card for card in cache.store().datasets()}
-    fits = [run for run in cache.store().runs(kind="fit") if run.state is RunState.DONE]
+    fits = [run for run in cache.runs(kind="fit") if run.state is RunState.DONE]
     if not state.current_dataset():  # a link may name the run alone
         owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
         state.set("dataset", owner)
@@ -50,7 +50,7 @@ def resolve() -> list[str]:
 
 def finished_fits() -> list[RunCard]:
     """The finished fits of the chosen data set, newest first."""
-    runs = cache.store().runs(dataset=state.current_dataset(), kind="fit")
+    runs = cache.runs(state.current_dataset(), "fit")
     return [run for run in runs if run.state is RunState.DONE]
 
 

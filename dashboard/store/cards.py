@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -92,6 +92,21 @@ class RunCard:
     progress: Mapping[str, Any] | None
     message: str
     damaged: bool
+
+
+def select_runs(
+    cards: Iterable[RunCard], dataset: str | None = None, kind: str | None = None
+) -> list[RunCard]:
+    """Those of one data set or one kind, in the order given."""
+    return [card for card in cards if dataset in (None, card.dataset) and kind in (None, card.kind)]
+
+
+def newest_sound(cards: Iterable[RunCard], kind: str, run: str = "") -> RunCard | None:
+    """The first whole result of a kind; with ``run``, of those that belong to that fit."""
+    for card in select_runs(cards, kind=kind):
+        if card.state is RunState.DONE and not card.damaged and run in ("", card.request.run):
+            return card
+    return None
 
 
 class UnknownRun(SwiftError):

@@ -23,6 +23,7 @@ from dashboard.store.cards import (
     damaged_dataset,
     damaged_run,
     is_id,
+    select_runs,
     unknown_dataset,
     unknown_run,
 )
@@ -134,10 +135,8 @@ class Store:
         """Runs and jobs, newest first, perhaps of one data set or one kind."""
         ids = {name for place in ("runs", "jobs") for name in _ids(self.root / place)}
         cards = [card for run_id in ids if (card := self._run_card(run_id)) is not None]
-        chosen = [
-            card for card in cards if dataset in (None, card.dataset) and kind in (None, card.kind)
-        ]
-        return sorted(chosen, key=lambda card: (-card.created, card.id))
+        newest_first = sorted(cards, key=lambda card: (-card.created, card.id))
+        return select_runs(newest_first, dataset, kind)
 
     def run(self, run_id: str) -> RunCard:
         """How a run stands; raises UnknownRun."""
@@ -145,13 +144,6 @@ class Store:
         if card is None:
             raise unknown_run(run_id)
         return card
-
-    def latest(self, dataset: str, kind: str, run: str = "") -> RunCard | None:
-        """The newest sound result of a kind; with ``run``, of those that belong to that fit."""
-        for card in self.runs(dataset, kind):
-            if card.state is RunState.DONE and not card.damaged and run in ("", card.request.run):
-                return card
-        return None
 
     def delete_run(self, run_id: str) -> None:
         """Delete a result, its job and its finished parts; reviews stay."""

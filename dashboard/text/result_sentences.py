@@ -84,10 +84,12 @@ def _by(table: pd.DataFrame) -> str:
 def noise(scores: pd.DataFrame, metric: str) -> str:
     """How much of its clean score each method keeps at the highest noise level."""
     means = scores.groupby(["method", "level"])["score"].mean().unstack("level")
-    if 0.0 not in means or means.shape[1] < 2 or "swift" not in means.index:
+    if 0.0 not in means or means.shape[1] < 2:
         return "There is no clean score to compare with."
     top = max(means.columns)
     kept = (means[top] / means[0.0]).dropna()
+    if "swift" not in kept:
+        return "There is no clean score of SWIFT to compare with."
     first, last = float(means.loc["swift", 0.0]), float(means.loc["swift", top])
     text = (
         f"With {top:.0%} false entries SWIFT keeps {kept['swift']:.0%} of its {metric} "

@@ -54,7 +54,7 @@ def show() -> None:
 def _say_built() -> None:
     """Until the first run of it, a data set just built is greeted with the next step."""
     built = state.get("built")
-    if not built or built != state.current_dataset() or cache.store().runs(built):
+    if not built or built != state.current_dataset() or cache.runs(built):
         state.forget("built")
         return
     if state.get("greeted") != built:
@@ -242,7 +242,7 @@ def _feature_costs(
 
 def _delete() -> None:
     card = cache.card(state.current_dataset())
-    runs = cache.store().runs(card.id)
+    runs = cache.runs(card.id)
     st.markdown(
         f"This deletes the data set **{plain(card.name, 60)}** and "
         f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "

@@ -52,7 +52,8 @@ def _noise(card: DatasetCard) -> None:
     found = experiments.newest("noise")
     if found is None:
         return
-    scores = found.experiment.tables.get("scores", pd.DataFrame())
+    scores = found.experiment.tables.get("scores", pd.DataFrame(columns=["score"]))
+    scores = scores.dropna(subset="score")
     if scores.empty:
         st.info("This experiment holds no scores.")
         return

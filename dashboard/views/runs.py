@@ -75,7 +75,7 @@ def _say_started() -> None:
     run_id = state.get("started")
     if not run_id:
         return
-    ids = {card.id: card for card in cache.store().runs()}
+    ids = {card.id: card for card in cache.runs()}
     run = ids.get(run_id)
     if run is None:
         state.forget("started")
@@ -88,7 +88,7 @@ def _say_started() -> None:
 
 def _show_active() -> None:
     """The running computation with its chart; those that wait in one line each."""
-    for run in jobs.active(cache.store()):
+    for run in jobs.active(cache.runs()):
         with st.container(border=True):
             left, right = st.columns([6, 1])
             with left:
@@ -134,7 +134,7 @@ def _objective(run: RunCard) -> None:
 
 def _history() -> None:
     everything = st.toggle("Show the runs of all data sets", key="history.all")
-    cards = cache.store().runs(None if everything else state.current_dataset() or None)
+    cards = cache.runs(None if everything else state.current_dataset() or None)
     if not cards:
         st.info("Nothing was computed yet.")
         return
@@ -234,7 +234,7 @@ def _shown(value: object) -> str:
 
 
 def _compare() -> None:
-    runs = cache.store().runs(state.current_dataset() or None, "fit")
+    runs = cache.runs(state.current_dataset() or None, "fit")
     fits = {run.id: run for run in runs if run.state is RunState.DONE and not run.damaged}
     if len(fits) < 2:
         st.info("Two finished results of this data set are needed to compare them.")

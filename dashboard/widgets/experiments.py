@@ -47,10 +47,8 @@ class Found:
 
 def newest(kind: str) -> Found | None:
     """The newest experiment of a kind, of the chosen fit if there is one; else offers it."""
-    store, dataset = cache.store(), state.current_dataset()
-    run = (store.latest(dataset, kind, state.current_run()) if state.current_run() else None) or (
-        store.latest(dataset, kind)
-    )
+    dataset, fit = state.current_dataset(), state.current_run()
+    run = (cache.latest(dataset, kind, fit) if fit else None) or cache.latest(dataset, kind)
     if run is None:
         offer(kind)
         return None
@@ -67,7 +65,7 @@ def request_for(kind: str) -> Request:
 
 def offer(kind: str) -> None:
     """Say that it is missing, how long it would take, and start it on request."""
-    cards = cache.store().runs(state.current_dataset(), kind)
+    cards = cache.runs(state.current_dataset(), kind)
     live = next((card for card in cards if card.state.active), None)
     if live is not None:
         st.info("It is being computed; this page shows it when it is done.")
@@ -124,7 +122,7 @@ def watch(run_id: str, draw: Callable[[RunCard], None] | None = None) -> None:
 def show_progress(run: RunCard) -> None:
     """How far a run is, and how long it will still take."""
     if run.state is RunState.QUEUED:
-        ids = [one.id for one in jobs.active(cache.store())]
+        ids = [one.id for one in jobs.active(cache.runs())]
         ahead = ids.index(run.id) if run.id in ids else 0
         st.caption(f"Waiting; {count_of(ahead, 'computation')} before it.")
         return

@@ -38,7 +38,7 @@ def show_new_rows(summary: FitSummary) -> None:
     if box.open:
         with box:
             _upload(summary)
-    runs = [run for run in cache.store().runs(kind="projection") if run.request.run == summary.run]
+    runs = [run for run in cache.runs(kind="projection") if run.request.run == summary.run]
     if not runs:
         st.info("No new rows yet.")
         return

@@ -91,14 +91,14 @@ def run_name(run: RunCard) -> str:
 
 def show_jobs() -> None:
     """Running and waiting jobs; looks again by itself while there are any."""
-    active = jobs.active(cache.store())
+    active = jobs.active(cache.runs())
     state.set("active", sorted(run.id for run in active))
     if active:
         st.fragment(lambda: guarded(_job_strip), run_every=EVERY)()
 
 
 def _job_strip() -> None:
-    active = jobs.active(cache.store())
+    active = jobs.active(cache.runs())
     if sorted(run.id for run in active) != state.get("active"):
         st.rerun()
     for run in active:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dashboard.jobs import jobs
 from dashboard.jobs.samples import RANKS, seed_samples
-from dashboard.store.cards import RunState
+from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 
@@ -81,7 +81,7 @@ class Server:
         """End the server, and what it still computes."""
         self._end(signal.SIGTERM)
         store = self.store
-        for run in jobs.active(store):
+        for run in jobs.active(store.runs()):
             jobs.cancel(store, run.id)
 
     def _end(self, how: signal.Signals) -> None:
@@ -115,7 +115,7 @@ def seeded_store(root: Path) -> Path:
     store = Store(root)
     seed_samples(store)
     for card in store.datasets():
-        if store.latest(card.id, "fit") is None:
+        if newest_sound(store.runs(card.id), "fit") is None:
             run = jobs.start(store, Request("fit", card.id, {"rank": RANKS[card.name], **QUICK}))
             Server(root).wait_for(RunState.DONE, run)
     return root

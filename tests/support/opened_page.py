@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard import launch
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from dashboard.store.verified_folder import SEAL, seal
 from swiftcore.evaluation.experiments.result import Experiment
 
+APP = Path(launch.__file__).with_name("app.py")
+
 
 def _screen(name: str) -> None:
     from importlib import import_module
 
-    from dashboard.session import selection, state
+    from dashboard.session import cache, selection, state
     from dashboard.widgets.guard import guarded
 
     state.read_url()
-    guarded(selection.resolve)
-    guarded(import_module(f"dashboard.views.{name}").show)
+    with cache.one_listing():
+        guarded(selection.resolve)
+        guarded(import_module(f"dashboard.views.{name}").show)
 
 
 def open_page(name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
@@ -32,6 +37,15 @@ def open_page(name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: 
     for key, value in link.items():
         page.query_params[key] = value
     return drawn(page.run())
+
+
+def open_app(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
+    """The whole app, drawn twice: the charts come with the second drawing."""
+    monkeypatch.setenv("SWIFT_HOME", str(store.root))
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    for key, value in link.items():
+        app.query_params[key] = value
+    return drawn(drawn(app.run()).run())
 
 
 def drawn(page: AppTest) -> AppTest:

@@ -12,7 +12,7 @@ from support.tiny_store import ended, tiny_dataset, wait_for
 from dashboard.jobs import jobs
 from dashboard.jobs.estimate import in_words
 from dashboard.jobs.samples import requests
-from dashboard.store.cards import RunState
+from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import KINDS, Request
 from dashboard.store.store import Store
 from swiftcore.data.samples import load_sample
@@ -40,8 +40,8 @@ def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: st
     experiment = fitted_store.experiment(run_id)
     assert experiment.kind == "stability" and experiment.about["settings"]["ranks"] == [3]
     assert list(experiment.tables["summary"]["phenotype"]) == ["P01", "P02", "P03"]
-    assert fitted_store.latest(dataset, "stability", fit_id).id == run_id
-    assert fitted_store.latest(dataset, "stability", "0" * 32) is None
+    assert newest_sound(fitted_store.runs(dataset), "stability", fit_id).id == run_id
+    assert newest_sound(fitted_store.runs(dataset), "stability", "0" * 32) is None
 
 
 def test_an_experiment_without_an_outcome_says_so(store: Store) -> None:

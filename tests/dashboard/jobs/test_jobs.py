@@ -138,7 +138,7 @@ def test_a_killed_worker_is_interrupted_and_twice_is_parked(store: Store) -> Non
     kill(begun(store, run_id))
     card = store.run(run_id)
     assert card.state is RunState.INTERRUPTED and card.ended is not None
-    assert jobs.active(store) == []
+    assert jobs.active(store.runs()) == []
     jobs.start(store, request)
     kill(begun(store, run_id))
     card = store.run(run_id)
@@ -152,8 +152,8 @@ def test_a_killed_worker_is_interrupted_and_twice_is_parked(store: Store) -> Non
 def test_one_computes_and_the_others_wait_in_order(store: Store) -> None:
     first, second, third = (jobs.start(store, long_fit(store, seed)) for seed in range(3))
     begun(store, first)
-    wait_for(lambda: len(jobs.active(store)) == 3)
-    cards = jobs.active(store)
+    wait_for(lambda: len(jobs.active(store.runs())) == 3)
+    cards = jobs.active(store.runs())
     assert [card.id for card in cards] == [first, second, third]
     assert [card.state.name for card in cards] == ["RUNNING", "QUEUED", "QUEUED"]
     assert [card.progress.get("position") for card in cards] == [None, 1, 2]

@@ -8,7 +8,7 @@ from support.tiny_store import ended, tiny_dataset
 
 from dashboard.jobs import jobs
 from dashboard.jobs.compute import load_fit, on_features
-from dashboard.store.cards import RunState
+from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import Request
 from dashboard.store.results import entry_shares
 from dashboard.store.store import Store
@@ -40,7 +40,7 @@ def test_a_projection_is_the_transform_of_each_row_alone(fitted_store: Store, fi
     card = ended(fitted_store, run_id)
     assert card.state is RunState.DONE, card.message
     found = fitted_store.projection(run_id)
-    assert fitted_store.latest(dataset, "projection", fit_id) == card
+    assert newest_sound(fitted_store.runs(dataset), "projection", fit_id) == card
     assert found.unknown == {"diagnosis": ("=HYPERLINK(unknown)",), "medication": ("unknown drug",)}
     assert found.entries_left_out == 4 and found.empty_rows == (12,)
     assert found.memberships.shape == (13, 3) and not found.memberships[12].any()

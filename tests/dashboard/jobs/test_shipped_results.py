@@ -6,7 +6,7 @@ import pytest
 from support.tiny_store import tiny_dataset
 
 from dashboard.jobs.samples import main, seed_samples
-from dashboard.store.cards import RunState
+from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import EXPERIMENTS
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store
@@ -39,12 +39,12 @@ def test_a_store_with_data_of_ones_own_is_left_alone(store: Store) -> None:
 def test_every_sample_has_every_result(store: Store) -> None:
     seed_samples(store)
     for dataset in store.datasets():
-        fit = store.latest(dataset.id, "fit")
+        fit = newest_sound(store.runs(dataset.id), "fit")
         assert fit is not None and fit.state is RunState.DONE
         found = store.fit(fit.id)
         assert found.links is not None
         for kind in EXPERIMENTS:
-            card = store.latest(dataset.id, kind)
+            card = newest_sound(store.runs(dataset.id), kind)
             assert card is not None, (dataset.name, kind)
             assert store.experiment(card.id).kind == kind
         reviews = Reviews(store.root).latest(fit.id)

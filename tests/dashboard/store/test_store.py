@@ -14,7 +14,14 @@ import pytest
 from support.tiny_store import ROOT, tiny_dataset
 
 from dashboard.jobs import jobs
-from dashboard.store.cards import DamagedRun, RunState, StoreBusy, UnknownDataset, UnknownRun
+from dashboard.store.cards import (
+    DamagedRun,
+    RunState,
+    StoreBusy,
+    UnknownDataset,
+    UnknownRun,
+    newest_sound,
+)
 from dashboard.store.request import Request
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
@@ -91,8 +98,8 @@ def test_a_fit_is_read_whole(fitted_store: Store, fit_id: str) -> None:
     assert fit.links is not None and len(fit.links.tables["links"]) == 3
     digests = {fit.phenotype_digest(component) for component in range(3)}
     assert len(digests) == 3 and all(len(digest) == 32 for digest in digests)
-    assert fitted_store.latest(card.dataset, "fit").id == fit_id
-    assert fitted_store.latest(card.dataset, "noise") is None
+    assert newest_sound(fitted_store.runs(card.dataset), "fit").id == fit_id
+    assert newest_sound(fitted_store.runs(card.dataset), "noise") is None
     assert pickle.loads(pickle.dumps(card)) == card  # Streamlit's cache hands out copies
 
 
@@ -149,7 +156,7 @@ def test_a_damaged_run_is_listed_as_such(fitted_store: Store, fit_id: str, name:
     card = fitted_store.run(fit_id)
     assert card.damaged and "changed" in card.message
     assert [one.damaged for one in fitted_store.runs()] == [True]
-    assert fitted_store.latest(card.dataset, "fit") is None
+    assert newest_sound(fitted_store.runs(card.dataset), "fit") is None
     fitted_store.delete_run(fit_id)
     assert fitted_store.runs() == []
 

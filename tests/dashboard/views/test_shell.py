@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
-from support.opened_page import damage, drawn, widget, words
+from support.opened_page import damage, drawn, open_app, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard import launch
@@ -19,16 +18,6 @@ from dashboard.text.display import clipped, visible
 from dashboard.text.wording import WORDS, count_of, plural
 from dashboard.widgets.tables import csv_bytes, shown
 from dashboard.widgets.text import plain
-
-APP = Path(launch.__file__).with_name("app.py")
-
-
-def open_app(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:
-    monkeypatch.setenv("SWIFT_HOME", str(store.root))
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    for key, value in link.items():
-        app.query_params[key] = value
-    return drawn(drawn(app.run()).run())  # charts come with the second drawing
 
 
 def test_an_empty_store_says_what_to_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +148,7 @@ def test_nouns_have_plurals(one: str, many: str) -> None:
 
 
 def test_the_icon_is_a_picture_of_our_own() -> None:
-    icon = APP.with_name("icon.png").read_bytes()
+    icon = Path(launch.__file__).with_name("icon.png").read_bytes()
     assert icon.startswith(b"\x89PNG\r\n\x1a\n") and icon.endswith(b"IEND\xaeB`\x82")
 
 
