@@ -6,6 +6,7 @@ are read only below the root that was configured, after every link has been foll
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -59,10 +60,35 @@ def save(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
     return names[0] if len(names) == 1 else folder
 
 
+def private_folder(path: Path, root: Path) -> Path:
+    """Where to leave what is made of a path: with its upload, or for files of the server apart.
+
+    It is private, and removed by :func:`forget` or when it is old.
+    """
+    whole, top = path.resolve(), root.resolve()
+    if whole.is_relative_to(top):
+        return root / whole.relative_to(top).parts[0]
+    folder = root / hashlib.sha256(str(whole).encode("utf-8", "surrogateescape")).hexdigest()
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    os.utime(folder)
+    _drop_old(root, folder)
+    return folder
+
+
 def forget(path: Path, root: Path) -> None:
-    """Remove the upload that a path of :func:`save` belongs to."""
-    top = path.resolve().relative_to(root.resolve()).parts[0]
-    shutil.rmtree(root / top, ignore_errors=True)
+    """Remove the upload that a path of :func:`save` belongs to, and what was made of a path."""
+    shutil.rmtree(private_folder(path, root), ignore_errors=True)
+
+
+def looks(path: Path) -> str:
+    """A digest that changes whenever a file of the path does, as far as the system notes it."""
+    digest = hashlib.sha256()
+    for one in sorted([path, *path.rglob("*")] if path.is_dir() else [path]):
+        with contextlib.suppress(OSError):
+            found = one.stat()
+            digest.update(f"{one}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
 
 
 def _write_private(path: Path, content: bytes | memoryview) -> None:

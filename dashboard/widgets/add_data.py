@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +17,13 @@ from dashboard.widgets.build_options import choose_options
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
-from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path, read_kept
 from swiftcore.data.from_path.sniff import KINDS
 from swiftcore.data.options import BuildOptions
 from swiftcore.errors import InvalidData, SwiftError
 
+KEPT = ".bundle"  # what an inspection built, until another one or until it is stored
 TEMPLATE = """patient,diagnosis,medication,date,value,outcome
 0001,Essential hypertension,ACE inhibitors,2020-01-31,1,0
 0001,Type 2 diabetes,Metformin,2020-01-31,2,0
@@ -130,13 +133,22 @@ def _root() -> Path:
 
 def inspect(path: Path, options: BuildOptions) -> Inspection:
     """What lies at a path and what would be built of it, read in the guarded process."""
-    look = f"{path.stat().st_mtime_ns}" if path.exists() else "gone"
-    return _inspect(str(path), look, json.dumps(options.to_json(), sort_keys=True))
+    plain = json.dumps(options.to_json(), sort_keys=True)
+    return _inspect(str(path), str(_kept(path, options)), plain)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _inspect(path: str, look: str, options: str) -> Inspection:
-    return inspect_path(path, BuildOptions.from_json(json.loads(options)))
+def _inspect(path: str, kept: str, options: str) -> Inspection:
+    for earlier in Path(kept).parent.glob(f"*{KEPT}"):  # one choice at a time fills the disk
+        earlier.unlink(missing_ok=True)
+    return inspect_path(path, BuildOptions.from_json(json.loads(options)), keep=Path(kept))
+
+
+def _kept(path: Path, options: BuildOptions) -> Path:
+    """Where the inspection leaves what it built of these very files with these very choices."""
+    plain = json.dumps([uploads.looks(path), options.to_json()], sort_keys=True)
+    name = hashlib.sha256(plain.encode()).hexdigest()
+    return uploads.private_folder(path, _root()) / f"{name}{KEPT}"
 
 
 def show_kind(inspection: Inspection) -> None:
@@ -189,17 +201,26 @@ def show_left_out(inspection: Inspection) -> None:
         st.caption(f"Note: {plain(note, 500)}")
 
 
+def _dataset(path: Path, options: BuildOptions) -> Dataset:
+    """As the inspection left it, under the chosen name; read again only if that is gone."""
+    unnamed = replace(options, name="")
+    try:
+        built = read_kept(_kept(path, unnamed), options.limits)
+    except InvalidData:
+        return build_path(path, options)
+    return replace(built, name=options.name or built.name)
+
+
 def _build(path: Path, options: BuildOptions, synthetic: bool) -> None:
     try:
         with st.spinner("Building ..."):
-            dataset = build_path(path, options)
+            dataset = _dataset(path, options)
             identifier = cache.store().add_dataset(dataset, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
         return
-    if path.is_relative_to(_root()):
-        uploads.forget(path, _root())
-        _inspect.clear()
+    uploads.forget(path, _root())
+    _inspect.clear()
     state.set("uploads", state.get("uploads", 0) + 1)  # an empty uploader next time
     state.set("built", identifier)
     state.choose(dataset=identifier)

@@ -49,11 +49,26 @@ class Inspection:
     summary: DatasetSummary | None
 
 
-def inspect_path(path: str | Path, options: BuildOptions | None = None) -> Inspection:
-    """Read a path and say what it is and what would be built; never raises for bad data."""
-    options = options or BuildOptions()
-    with tempfile.TemporaryDirectory(prefix="swift-read-") as folder:
-        return _ask("inspect", Path(path), options, Path(folder))
+def inspect_path(
+    path: str | Path, options: BuildOptions | None = None, *, keep: Path | None = None
+) -> Inspection:
+    """Read a path and say what it is and what would be built; never raises for bad data.
+
+    Parameters
+    ----------
+    keep : Path, optional
+        Where to leave what was built, for its owner only, so that :func:`read_kept` has it
+        without a second reading. Nothing is left when there are problems.
+    """
+    options, place = options or BuildOptions(), keep.parent if keep else None
+    with tempfile.TemporaryDirectory(prefix="swift-read-", dir=place) as folder:
+        task = "build" if keep else "inspect"
+        inspection = _ask(task, Path(path), options, Path(folder))
+        if keep and not inspection.problems:
+            built = Path(folder) / "bundle"
+            built.chmod(0o600)
+            os.replace(built, keep)
+        return inspection
 
 
 def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset:
@@ -65,14 +80,17 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
         With all problems found, also when a limit was reached.
     """
     options = options or BuildOptions()
-    with tempfile.TemporaryDirectory(prefix="swift-read-") as folder:
-        inspection = _ask("build", Path(path), options, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="swift-built-") as folder:
+        kept = Path(folder) / "bundle"
+        inspection = inspect_path(path, options, keep=kept)
         if inspection.problems:
             raise InvalidData(inspection.problems)
-        return read_bundle(
-            Path(folder) / "bundle",
-            dataclasses.replace(options.limits, decoded_mb=options.limits.memory_mb),
-        )
+        return read_kept(kept, options.limits)
+
+
+def read_kept(kept: Path, limits: Limits) -> Dataset:
+    """What :func:`inspect_path` left; raises InvalidData if it is gone or was changed."""
+    return read_bundle(kept, dataclasses.replace(limits, decoded_mb=limits.memory_mb))
 
 
 def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspection:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 from support.opened_page import drawn, open_page, tab, widget, words
 from support.tiny_store import tiny_dataset
 
@@ -14,6 +16,8 @@ from dashboard.privacy import uploads
 from dashboard.session import state
 from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path import sandbox
+from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.samples import sample_folder
 
 TAB = "data.tab"
@@ -151,6 +155,77 @@ def test_uploaded_tables_become_a_data_set_and_are_forgotten(
     (card,) = store.datasets()
     assert card.shape == (1000, 100, 100) and card.outcome_name == "heart_failure"
     assert "is built and kept" in words(drawn(page))
+    assert not list((store.root / "uploads").iterdir())
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The path of every reading by the guarded process, in order."""
+    paths: list[str] = []
+    ask = sandbox._Server.ask
+
+    def counted(server: sandbox._Server, request: dict[str, Any], seconds: float) -> str:
+        paths.append(request["path"])
+        return ask(server, request, seconds)
+
+    monkeypatch.setattr(sandbox._Server, "ask", counted)
+    return paths
+
+
+def hand_over(store: Store, monkeypatch: pytest.MonkeyPatch, sample: str) -> AppTest:
+    page = open_page("data", store, monkeypatch)
+    folder = sample_folder(sample)
+    files = [(path.name, path.read_bytes(), "") for path in sorted(folder.glob("*.csv"))]
+    page.get("file_uploader")[0].set_value(files).run()
+    return drawn(page)
+
+
+@pytest.mark.parametrize("sample", ["heart_failure", "news"])
+def test_an_upload_is_read_once_until_it_is_built(
+    store: Store, monkeypatch: pytest.MonkeyPatch, readings: list[str], sample: str
+) -> None:
+    page = hand_over(store, monkeypatch, sample)
+    assert len(readings) == 1
+    (kept,) = (store.root / "uploads").glob("*/*.bundle")
+    assert kept.stat().st_mode & 0o777 == 0o600 and kept.parent.stat().st_mode & 0o777 == 0o700
+    widget(page, "text_input", "option.name").set_value("My own name").run()
+    widget(page, "button", "build").click().run()
+    assert "is built and kept" in words(drawn(page)) and len(readings) == 1
+    (card,) = store.datasets()
+    again = replace(build_path(sample_folder(sample)), name="My own name")
+    built = store.dataset(card.id)
+    assert card.name == "My own name" and built.tensor == again.tensor
+    assert (built.outcome_name, built.summary) == (again.outcome_name, again.summary)
+    assert not list((store.root / "uploads").iterdir())
+
+
+def test_another_choice_reads_again_and_keeps_one_result(
+    store: Store, monkeypatch: pytest.MonkeyPatch, readings: list[str]
+) -> None:
+    page = hand_over(store, monkeypatch, "heart_failure")
+    widget(page, "selectbox", "option.join").select("visit").run()
+    assert len(readings) == 2 and len(list((store.root / "uploads").glob("*/*.bundle"))) == 1
+    widget(page, "selectbox", "option.join").select("patient").run()
+    assert len(readings) == 2  # what it would be is still known, but no longer kept
+    widget(page, "button", "build").click().run()
+    assert "is built and kept" in words(drawn(page)) and len(readings) == 3
+    (card,) = store.datasets()
+    assert store.dataset(card.id).tensor == build_path(sample_folder("heart_failure")).tensor
+
+
+def test_a_folder_on_the_server_that_changes_is_read_again(
+    store: Store, server_files: Path, monkeypatch: pytest.MonkeyPatch, readings: list[str]
+) -> None:
+    (server_files / "folder").mkdir()
+    (server_files / "folder" / "events.csv").write_text(EVENTS)
+    page = open_server_file(store, monkeypatch, "folder")
+    drawn(page.run())
+    assert len(readings) == 1
+    (server_files / "folder" / "events.csv").write_text(EVENTS + "4,cough,aspirin,1\n")
+    drawn(page.run())
+    widget(page, "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.shape[0] == 4 and len(readings) == 2
     assert not list((store.root / "uploads").iterdir())
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from swiftcore.data.from_path import sandbox
 from swiftcore.data.from_path.report import build_bundle, inspect_text
-from swiftcore.data.from_path.sandbox import build_path, inspect_path
+from swiftcore.data.from_path.sandbox import build_path, inspect_path, read_kept
 from swiftcore.data.options import BuildOptions, Limits
 from swiftcore.errors import InvalidData
 
@@ -29,6 +29,18 @@ def test_build_and_inspect_agree(write: Write) -> None:
     data, inspection = build_path(path), inspect_path(path)
     assert inspection.summary == data.summary
     assert not inspection.problems and inspection.kind == "table"
+
+
+def test_an_inspection_can_keep_what_it_built(write: Write, tmp_path: Path) -> None:
+    path, kept = write("t.csv", TABLE), tmp_path / "kept"
+    inspection = inspect_path(path, keep=kept)
+    whole, data = read_kept(kept, Limits()), build_path(path)
+    assert (whole.name, whole.tensor, whole.summary) == (data.name, data.tensor, data.summary)
+    assert inspection.summary == whole.summary and kept.stat().st_mode & 0o777 == 0o600
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["kept", "t.csv"]
+    bad = tmp_path / "bad"
+    assert inspect_path(write("u.csv", "patient,code,n\n1,a,-1\n"), keep=bad).problems
+    assert not bad.exists()
 
 
 def test_report_reads_well(write: Write) -> None:
