@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dashboard.fit_view import phenotype_tables
 from dashboard.fit_view.phenotype_tables import Link
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
@@ -85,12 +86,12 @@ def fit_summary() -> FitSummary | None:
 
 def resolve_phenotype(summary: FitSummary) -> bool:
     """Put the choice on a phenotype that exists; False when the link named another one."""
-    wanted, notices = state.current_phenotype(), state.get("dead_links", [])
+    wanted, notices = state.current_phenotype(), state.get(Key.DEAD_LINKS, [])
     if wanted not in summary.phenotypes:
         state.choose(phenotype=next(iter(summary.phenotypes), ""))
-        state.set("dead_links", notices)
-        state.set("dead_phenotype", bool(wanted))
-    return not state.get("dead_phenotype", False)
+        state.set(Key.DEAD_LINKS, notices)
+        state.set(Key.DEAD_PHENOTYPE, bool(wanted))
+    return not state.get(Key.DEAD_PHENOTYPE, False)
 
 
 def link_words(summary: FitSummary, name: str) -> str:

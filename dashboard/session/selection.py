@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 
 
@@ -13,7 +14,7 @@ def resolve() -> list[str]:
     fits = [run for run in cache.runs(kind="fit") if run.state is RunState.DONE]
     if not state.current_dataset():  # a link may name the run alone
         owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
-        state.set("dataset", owner)
+        state.set(Key.DATASET, owner)
     if asked := state.current_dataset():
         if asked not in cards:
             notices.append(
@@ -36,10 +37,10 @@ def resolve() -> list[str]:
             )
         state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
-        state.set("dead_links", notices)
+        state.set(Key.DEAD_LINKS, notices)
     card = cards.get(state.current_dataset())
-    state.set("synthetic", bool(card and card.synthetic))
-    shown = list(state.get("dead_links", []))
+    state.set(Key.SYNTHETIC, bool(card and card.synthetic))
+    shown = list(state.get(Key.DEAD_LINKS, []))
     if card and card.damaged:
         shown.append(
             "The files of this data set were changed after they were written. Load the "

@@ -8,6 +8,7 @@ link, the URL wins; when a page switch drops it, the session writes it again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
 import streamlit as st
@@ -15,83 +16,127 @@ import streamlit as st
 from dashboard.privacy.small_counts import DEFAULT_LIMIT
 from dashboard.text.wording import label as label_in
 
-IN_URL = {"dataset": "data", "run": "run", "phenotype": "p"}
+
+class Key(StrEnum):
+    """Everything a session keeps besides its widgets; one key, one meaning."""
+
+    # what is looked at; the first three are repeated in the URL
+    DATASET = "dataset"  # id of the chosen data set
+    RUN = "run"  # id of the chosen fit
+    PHENOTYPE = "phenotype"  # identifier of the chosen phenotype
+    WRITTEN = "written"  # the chain as the URL was last written or read
+    PAGES = "pages"  # the pages there are, by name
+    # who looks, and how
+    WORDING = "wording"  # clinician or scientist
+    REVIEWER = "reviewer"  # the name under which judgements are saved
+    SMALL_CELLS = "small_cells"  # counts below this are hidden
+    SYNTHETIC = "synthetic"  # whether the chosen data set holds nobody's real data
+    # what is said until it is no longer true
+    DEAD_LINKS = "dead_links"  # sentences about a link that led nowhere
+    DEAD_PHENOTYPE = "dead_phenotype"  # whether a link named a phenotype that is not there
+    BUILT = "built"  # id of the data set just built, greeted until its first run
+    GREETED = "greeted"  # id of the data set whose tab was opened for the greeting
+    STARTED = "started"  # id of the run started or stopped last
+    ACTIVE = "active"  # ids of the runs that the sidebar watches
+    # uploaders are emptied by a new number
+    UPLOADS = "uploads"  # data sets built in this session
+    IMPORTS = "imports"  # runs imported in this session
+    # the page Phenotypes
+    TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
+    SORT = "sort"  # by what the table is sorted
+    PICKED = "picked"  # how often a phenotype was picked outside of the table
+    RELEVANCE = "relevance"  # weight of frequent against distinctive features
+    OTHER = "other"  # the phenotype to compare with
+    OTHER_RUN = "other_run"  # the run to compare with
+    # the page of the rows
+    CARRYING = "carrying"  # the phenotype whose rows are listed
+    ROW = "row"  # number of the row looked at
+    SOUGHT = "sought"  # a label that was typed and not found
+    BECAUSE = "because"  # the phenotype whose entries are listed
+    PROJECTION = "projection"  # the run that described new rows
+    # the page Review
+    DRAFT = "draft"  # what was typed and not saved, by run and phenotype
+    SAVED_AT = "saved_at"  # when a judgement was saved last
+    WORKBOOK_SAVED = "workbook_saved"  # a sentence about a workbook, said once
+    TROUBLE = "trouble"  # why a judgement could not be saved
+
+
+IN_URL = {Key.DATASET: "data", Key.RUN: "run", Key.PHENOTYPE: "p"}
 SMALL_CELLS = {11: "Fewer than 11", 5: "Fewer than 5", 0: "Show every count"}
-NOTICES = ("dead_links", "dead_phenotype")  # shown until the person moves on
-_PREFIX = "swift."
+NOTICES = (Key.DEAD_LINKS, Key.DEAD_PHENOTYPE)  # shown until the person moves on
 
 
-def get(name: str, default: Any = None) -> Any:
-    """What was kept under a name in this session, on whatever page."""
-    return st.session_state.get(_PREFIX + name, default)
+def get(key: Key, default: Any = None) -> Any:
+    """What was kept in this session, on whatever page."""
+    return st.session_state.get(f"swift.{key}", default)
 
 
-def set(name: str, value: Any) -> None:
+def set(key: Key, value: Any) -> None:
     """Keep a value for the rest of the session."""
-    st.session_state[_PREFIX + name] = value
+    st.session_state[f"swift.{key}"] = value
 
 
-def forget(name: str) -> None:
-    """Drop what was kept under a name."""
-    st.session_state.pop(_PREFIX + name, None)
+def forget(key: Key) -> None:
+    """Drop what was kept."""
+    st.session_state.pop(f"swift.{key}", None)
 
 
 def current_dataset() -> str:
     """The id of the chosen data set, or an empty text."""
-    return str(get("dataset", ""))
+    return str(get(Key.DATASET, ""))
 
 
 def current_run() -> str:
     """The id of the chosen fit, or an empty text."""
-    return str(get("run", ""))
+    return str(get(Key.RUN, ""))
 
 
 def current_phenotype() -> str:
     """The chosen phenotype (P01 ...), or an empty text."""
-    return str(get("phenotype", ""))
+    return str(get(Key.PHENOTYPE, ""))
 
 
 def choose(
     dataset: str | None = None, run: str | None = None, phenotype: str | None = None
 ) -> None:
     """Move along the chain; what hangs on a changed link is dropped, and so are notices."""
-    for name in NOTICES:
-        forget(name)
+    for notice in NOTICES:
+        forget(notice)
     if dataset is not None and dataset != current_dataset():
-        set("dataset", dataset)
+        set(Key.DATASET, dataset)
         run, phenotype = run or "", phenotype or ""
     if run is not None and run != current_run():
-        set("run", run)
+        set(Key.RUN, run)
         phenotype = phenotype or ""
     if phenotype is not None:
-        set("phenotype", phenotype)
+        set(Key.PHENOTYPE, phenotype)
     write_url()
 
 
 def read_url() -> None:
     """Follow the URL if a person changed it since it was written last."""
-    found = {name: st.query_params.get(key, "") for name, key in IN_URL.items()}
-    if not any(found.values()) or found == get("written"):
+    found = {key: st.query_params.get(name, "") for key, name in IN_URL.items()}
+    if not any(found.values()) or found == get(Key.WRITTEN):
         return
-    set("written", found)
-    for name, value in found.items():
-        set(name, value)
+    set(Key.WRITTEN, found)
+    for key, value in found.items():
+        set(key, value)
 
 
 def write_url() -> None:
     """Repeat the chain in the URL; ids only, never a name."""
-    chain = {name: str(get(name, "")) for name in IN_URL}
-    set("written", chain)
-    for name, key in IN_URL.items():
-        if chain[name] and st.query_params.get(key) != chain[name]:
-            st.query_params[key] = chain[name]
-        elif not chain[name] and key in st.query_params:
-            del st.query_params[key]
+    chain = {key: str(get(key, "")) for key in IN_URL}
+    set(Key.WRITTEN, chain)
+    for key, name in IN_URL.items():
+        if chain[key] and st.query_params.get(name) != chain[key]:
+            st.query_params[name] = chain[key]
+        elif not chain[key] and name in st.query_params:
+            del st.query_params[name]
 
 
 def wording() -> str:
     """Which of the two wordings is on: clinician or scientist."""
-    return str(get("wording", "clinician"))
+    return str(get(Key.WORDING, "clinician"))
 
 
 def label(key: str) -> str:
@@ -101,43 +146,45 @@ def label(key: str) -> str:
 
 def reviewer() -> str:
     """The name under which judgements are saved; empty until given."""
-    return str(get("reviewer", "")).strip()
+    return str(get(Key.REVIEWER, "")).strip()
 
 
 def synthetic() -> bool:
     """Whether the chosen data set holds nobody's real data."""
-    return bool(get("synthetic", False))
+    return bool(get(Key.SYNTHETIC, False))
 
 
 def small_cells() -> int:
     """Counts below this are hidden; 0 shows all, which only synthetic data may."""
     default = 0 if synthetic() else DEFAULT_LIMIT
-    limit = int(get("small_cells", default))
+    limit = int(get(Key.SMALL_CELLS, default))
     return limit if limit or synthetic() else DEFAULT_LIMIT
 
 
 def bind_widget(
-    name: str, value: Any, changed: Callable[[Any], None] | None = None
+    key: Key, value: Any, changed: Callable[[Any], None] | None = None, *, place: str = ""
 ) -> dict[str, Any]:
     """Arguments that tie a widget to a kept value, so that it survives page switches.
 
     Parameters
     ----------
-    name : str
-        The kept value's name; the widget's key follows from it.
+    key : Key
+        The kept value; the widget's own key follows from it.
     value : object
         What the widget shows now.
     changed : callable, optional
-        Called with the new value; without it the value is kept under the name.
+        Called with the new value; without it the value is simply kept.
+    place : str
+        Where the widget stands, if several show the same value.
     """
-    key = f"w.{name}"
-    st.session_state[key] = value
+    widget = f"w.{key}.{place}" if place else f"w.{key}"
+    st.session_state[widget] = value
 
     def moved() -> None:
-        new = st.session_state[key]
-        set(name, new) if changed is None else changed(new)
+        new = st.session_state[widget]
+        set(key, new) if changed is None else changed(new)
 
-    return {"key": key, "on_change": moved}
+    return {"key": widget, "on_change": moved}
 
 
 def widget_value(key: str, default: Any = None) -> Any:
@@ -152,9 +199,9 @@ def set_widget(key: str, value: Any) -> None:
 
 def set_pages(pages: dict[str, Any]) -> None:
     """The pages there are, for links between them."""
-    set("pages", pages)
+    set(Key.PAGES, pages)
 
 
 def page(name: str) -> Any | None:
     """The page of a name, or None outside the app."""
-    return (get("pages") or {}).get(name)
+    return (get(Key.PAGES) or {}).get(name)

@@ -11,6 +11,7 @@ from dashboard.charts import data as charts
 from dashboard.charts.style import clustered, mode_colour
 from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, count_of
@@ -53,12 +54,12 @@ def show() -> None:
 
 def _say_built() -> None:
     """Until the first run of it, a data set just built is greeted with the next step."""
-    built = state.get("built")
+    built = state.get(Key.BUILT)
     if not built or built != state.current_dataset() or cache.runs(built):
-        state.forget("built")
+        state.forget(Key.BUILT)
         return
-    if state.get("greeted") != built:
-        state.set("greeted", built)
+    if state.get(Key.GREETED) != built:
+        state.set(Key.GREETED, built)
         state.set_widget("data.tab", "This data set")
     st.success("The data set is built and kept. Next: find its phenotypes.")
     page = state.page("runs")

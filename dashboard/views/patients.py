@@ -10,6 +10,7 @@ from dashboard.fit_view import row_tables
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import FitSummary, fit_summary, resolve_phenotype
+from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.chooser import choose_phenotype
@@ -54,13 +55,13 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     st.header("Who has which phenotype", anchor=False)
     everyone = {"": "All, as in the data"}
     options = [*everyone, *summary.phenotypes]
-    kept = state.get("carrying", "")
+    kept = state.get(Key.CARRYING, "")
     by = st.selectbox(
         "Show",
         options,
         width=420,
         format_func=lambda each: everyone.get(each) or f"With {clipped(summary.title(each), 60)}",
-        **state.bind_widget("carrying", kept if kept in options else ""),
+        **state.bind_widget(Key.CARRYING, kept if kept in options else ""),
     )
     rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
     if not len(rows):
@@ -75,8 +76,8 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     def picked() -> None:
         chosen = state.widget_value(key)["selection"]["rows"]
         if chosen:
-            state.set("row", int(part[chosen[0]]))
-            state.set("sought", "")
+            state.set(Key.ROW, int(part[chosen[0]]))
+            state.set(Key.SOUGHT, "")
 
     show_table(
         hundreds(table, summary.phenotypes),
@@ -112,12 +113,14 @@ def _show_one(summary: FitSummary, shared: np.ndarray) -> None:
     """One row, its phenotypes, the entries behind them, and rows like it."""
     st.header(f"One {plain(summary.row_noun, 40)}", anchor=False)
     labels = summary.fit.modes[0].labels
-    row = min(int(state.get("row", 0)), len(labels) - 1)
-    sought = state.get("sought", "")  # a label that was typed and not found
+    row = min(int(state.get(Key.ROW, 0)), len(labels) - 1)
+    sought = state.get(Key.SOUGHT, "")  # a label that was typed and not found
     st.text_input(
         f"Label of the {plain(summary.row_noun, 40)}",
         width=420,
-        **state.bind_widget("row_label", sought or labels[row], lambda typed: _seek(labels, typed)),
+        **state.bind_widget(
+            Key.ROW, sought or labels[row], lambda typed: _seek(labels, typed), place="label"
+        ),
     )
     if sought:
         st.warning(
@@ -142,9 +145,9 @@ def _show_one(summary: FitSummary, shared: np.ndarray) -> None:
 
 def _seek(labels: tuple[str, ...], typed: str) -> None:
     known = typed in labels
-    state.set("sought", "" if known else typed)
+    state.set(Key.SOUGHT, "" if known else typed)
     if known:
-        state.set("row", labels.index(typed))
+        state.set(Key.ROW, labels.index(typed))
 
 
 def _modes(summary: FitSummary) -> list[str]:

@@ -9,6 +9,7 @@ from dashboard.fit_view import phenotype_tables
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import state
 from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
+from dashboard.session.state import Key
 from dashboard.text.wording import capital, count_of, plural
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
@@ -47,7 +48,7 @@ def show() -> None:
     _show_facts(summary)
     order = _show_ranking(summary)
     chosen = choose_phenotype(summary, order, "phenotypes")
-    if not state.get("table_seen"):
+    if not state.get(Key.TABLE_SEEN):
         st.fragment(_table_first, run_every=TABLE_ALONE)()
         return
     _show_detail(summary, chosen)
@@ -60,9 +61,9 @@ def _table_first() -> None:
 
     The first call draws a line of words; the next one, which the browser asks for, all the rest.
     """
-    if state.get("table_seen"):
+    if state.get(Key.TABLE_SEEN):
         st.rerun()
-    state.set("table_seen", True)
+    state.set(Key.TABLE_SEEN, True)
     st.caption("The charts follow.")
 
 
@@ -83,17 +84,17 @@ def _show_ranking(summary: FitSummary) -> list[str]:
     """The table; returns the identifiers in its order."""
     missing = {"link": not summary.links, "stability": not summary.stability}
     sorts = [sort for sort in SORTS if not missing.get(sort)]
-    kept = state.get("sort", "share")
+    kept = state.get(Key.SORT, "share")
     by = st.selectbox(
         "Sort by",
         sorts,
         format_func=SORTS.__getitem__,
         width=260,
-        **state.bind_widget("sort", kept if kept in sorts else "share"),
+        **state.bind_widget(Key.SORT, kept if kept in sorts else "share"),
     )
     table = ranking(summary, by)
     order = table["id"].tolist()
-    key = f"ranking.{summary.run}.{by}.{state.get('picked', 0)}"
+    key = f"ranking.{summary.run}.{by}.{state.get(Key.PICKED, 0)}"
 
     def picked() -> None:
         rows = state.widget_value(key)["selection"]["rows"]
@@ -176,7 +177,7 @@ def _show_detail(summary: FitSummary, chosen: str) -> None:
         step=0.05,
         help=state.label("relevance_help"),
         width=420,
-        **state.bind_widget("relevance", float(state.get("relevance", 1.0))),
+        **state.bind_widget(Key.RELEVANCE, float(state.get(Key.RELEVANCE, 1.0))),
     )
     show_profiles(summary, chosen, weight, "phenotypes")
     _show_similar(summary, chosen)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
+from dashboard.session.state import Key
 from dashboard.store.reviews import Review, agreement_of
 from dashboard.text.display import clipped
 from dashboard.text.wording import count_of
@@ -67,7 +68,7 @@ def _ask_for_name() -> None:
             "Your name (saved with each judgement)",
             max_chars=60,
             width=420,
-            **state.bind_widget("reviewer.page", "", lambda new: state.set("reviewer", new)),
+            **state.bind_widget(Key.REVIEWER, "", place="page"),
         )
 
 
@@ -79,20 +80,26 @@ def _mine(summary: FitSummary) -> dict[str, Review]:
 def _show_progress(summary: FitSummary) -> None:
     judged, every = len(_mine(summary)), len(summary.phenotypes)
     st.progress(judged / every, text=f"{judged} of {every} judged by you")
-    trouble, saved = state.get("trouble", ""), state.get("saved", 0.0)
+    trouble, saved = state.get(Key.TROUBLE, ""), state.get(Key.SAVED_AT, 0.0)
     if trouble:
         st.error(plain(trouble, 300))
-    if saved := state.get("saved", ""):
-        st.success(saved)
-        state.forget("saved")
+    if sentence := state.get(Key.WORKBOOK_SAVED, ""):
+        st.success(sentence)
+        state.forget(Key.WORKBOOK_SAVED)
     if not trouble and _drafts(summary):
         st.caption(f"Not saved yet: {', '.join(_drafts(summary))}.")
     elif not trouble and saved:
         st.success(f"All saved {time.strftime('%H:%M', time.localtime(saved))}")
 
 
-def _draft_name(summary: FitSummary, identifier: str) -> str:
-    return f"draft.{summary.run}.{identifier}"
+def _draft(summary: FitSummary, identifier: str) -> dict[str, Any]:
+    """What was typed about a phenotype since it was saved."""
+    return state.get(Key.DRAFT, {}).get((summary.run, identifier), {})
+
+
+def _keep_draft(summary: FitSummary, identifier: str, draft: dict[str, Any]) -> None:
+    every = state.get(Key.DRAFT, {})
+    state.set(Key.DRAFT, {**every, (summary.run, identifier): draft})
 
 
 def _stored(summary: FitSummary, identifier: str) -> dict[str, Any]:
@@ -103,7 +110,7 @@ def _stored(summary: FitSummary, identifier: str) -> dict[str, Any]:
 
 def _filled(summary: FitSummary, identifier: str) -> dict[str, Any]:
     """What stands in the form, saved or not."""
-    return _stored(summary, identifier) | state.get(_draft_name(summary, identifier), {})
+    return _stored(summary, identifier) | _draft(summary, identifier)
 
 
 def _drafts(summary: FitSummary) -> list[str]:
@@ -116,10 +123,10 @@ def _show_form(summary: FitSummary, chosen: str) -> None:
 
     def field(name: str) -> dict[str, Any]:
         def typed(value: Any) -> None:
-            draft = state.get(_draft_name(summary, chosen), {})
-            state.set(_draft_name(summary, chosen), {**draft, name: value})
+            _keep_draft(summary, chosen, {**_draft(summary, chosen), name: value})
 
-        return state.bind_widget(f"{_draft_name(summary, chosen)}.{name}", filled[name], typed)
+        place = f"{summary.run}.{chosen}.{name}"
+        return state.bind_widget(Key.DRAFT, filled[name], typed, place=place)
 
     with st.container(border=True):
         st.text_input(
@@ -189,11 +196,11 @@ def _save(summary: FitSummary, chosen: str) -> None:
     try:
         kept = cache.reviews().save(review)
     except (SwiftError, OSError) as error:
-        state.set("trouble", f"This judgement could not be saved: {str(error).rstrip('.')}.")
+        state.set(Key.TROUBLE, f"This judgement could not be saved: {str(error).rstrip('.')}.")
         return
-    state.set("trouble", "")
-    state.set("saved", kept.saved_at)
-    state.forget(_draft_name(summary, chosen))
+    state.set(Key.TROUBLE, "")
+    state.set(Key.SAVED_AT, kept.saved_at)
+    _keep_draft(summary, chosen, {})
     state.choose(phenotype=_next(summary, chosen))
 
 

@@ -11,6 +11,7 @@ from dashboard.charts import runs as charts
 from dashboard.fit_view import phenotype_tables
 from dashboard.jobs import jobs
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.text.display import clipped
 from dashboard.widgets.empty import nothing_yet
@@ -72,13 +73,13 @@ def _new_experiment() -> None:
 
 def _say_started() -> None:
     """What became of the run that was started last in this session."""
-    run_id = state.get("started")
+    run_id = state.get(Key.STARTED)
     if not run_id:
         return
     ids = {card.id: card for card in cache.runs()}
     run = ids.get(run_id)
     if run is None:
-        state.forget("started")
+        state.forget(Key.STARTED)
     elif run.state is RunState.DONE:
         st.success(f"{plain(_what(run), 120)} is done ({duration(run.seconds)}).")
         _look_button(run, "started")
@@ -100,7 +101,7 @@ def _show_active() -> None:
 
 def _stop(run: str) -> None:
     guarded(lambda: jobs.cancel(cache.store(), run))
-    state.set("started", run)  # so that the page says how it ended
+    state.set(Key.STARTED, run)  # so that the page says how it ended
 
 
 def _what(run: RunCard) -> str:
@@ -219,7 +220,7 @@ def _one_run(run: RunCard) -> None:
 def _look_button(run: RunCard, key: str) -> None:
     page = state.page(PAGES.get(run.kind, "robustness"))
     if st.button("Look at the result", type="primary", key=f"look.{key}"):
-        state.forget("started")
+        state.forget(Key.STARTED)
         fit = run.id if run.kind == "fit" else run.request.run or None
         state.choose(dataset=run.dataset, run=fit)
         if page is not None:
@@ -308,7 +309,7 @@ def _import() -> None:
         "Run bundle",
         type=["zip"],
         max_upload_size=MAX_BUNDLE,
-        key=f"import.{state.get('imports', 0)}",
+        key=f"import.{state.get(Key.IMPORTS, 0)}",
     )
     if file is None or not st.button("Import", type="primary", key="import"):
         return
@@ -317,6 +318,6 @@ def _import() -> None:
     except SwiftError as error:
         show_problems(error)
         return
-    state.set("imports", state.get("imports", 0) + 1)
-    state.set("started", run)
+    state.set(Key.IMPORTS, state.get(Key.IMPORTS, 0) + 1)
+    state.set(Key.STARTED, run)
     st.rerun()

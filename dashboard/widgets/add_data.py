@@ -12,6 +12,7 @@ import streamlit as st
 
 from dashboard.privacy import uploads
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.widgets.build_options import choose_options
 from dashboard.widgets.problems import show_problems
@@ -95,7 +96,7 @@ def _ask_for_files() -> tuple[Path, str] | None:
     if root and place == places[1]:
         return _ask_on_server(root)
     files = st.file_uploader(
-        "Files", accept_multiple_files=True, key=f"files.{state.get('uploads', 0)}"
+        "Files", accept_multiple_files=True, key=f"files.{state.get(Key.UPLOADS, 0)}"
     )
     if not files:
         return None
@@ -221,7 +222,7 @@ def _build(path: Path, options: BuildOptions, synthetic: bool) -> None:
         return
     uploads.forget(path, _root())
     _inspect.clear()
-    state.set("uploads", state.get("uploads", 0) + 1)  # an empty uploader next time
-    state.set("built", identifier)
+    state.set(Key.UPLOADS, state.get(Key.UPLOADS, 0) + 1)  # an empty uploader next time
+    state.set(Key.BUILT, identifier)
     state.choose(dataset=identifier)
     st.rerun()

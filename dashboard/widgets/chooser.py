@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.session import state
 from dashboard.session.fit_summary import FitSummary
+from dashboard.session.state import Key
 from dashboard.text.display import clipped
 
 
@@ -29,7 +30,7 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
             order,
             width=560,
             format_func=lambda each: clipped(summary.title(each), 80),
-            **state.bind_widget(f"phenotype.{place}", now, _pick),
+            **state.bind_widget(Key.PHENOTYPE, now, _pick, place=place),
         )
         st.button(
             "Previous",
@@ -52,5 +53,5 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
 
 def _pick(identifier: str) -> None:
     """Tables that show the choice are drawn anew, so that they mark the new row."""
-    state.set("picked", state.get("picked", 0) + 1)
+    state.set(Key.PICKED, state.get(Key.PICKED, 0) + 1)
     state.choose(phenotype=identifier)

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.fit_view import phenotype_tables
 from dashboard.session import cache, selection, state
 from dashboard.session.fit_summary import FitSummary
+from dashboard.session.state import Key
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
@@ -84,14 +85,14 @@ def _show_two(summary: FitSummary) -> None:
         st.info("There is only one phenotype.")
         return
     now = state.current_phenotype()
-    kept = state.get("other", "")
+    kept = state.get(Key.OTHER, "")
     near = phenotype_tables.most_similar(summary.fit, summary.phenotypes[now].component, 1)
     others = [name for name in names if name != now]
     other = st.selectbox(
         f"Compare {now} with",
         others,
         format_func=lambda each: clipped(summary.title(each), 80),
-        **state.bind_widget("other", kept if kept in others else near[0][0]),
+        **state.bind_widget(Key.OTHER, kept if kept in others else near[0][0]),
     )
     components = [summary.phenotypes[name].component for name in (now, other)]
     _show_pair(summary, (summary.fit, summary.fit), components, (now, other), "two")
@@ -103,12 +104,12 @@ def _show_two_runs(summary: FitSummary) -> None:
     if not fits:
         st.info("There is no other finished run of this data set to compare with.")
         return
-    kept = state.get("other_run", "")
+    kept = state.get(Key.OTHER_RUN, "")
     other = st.selectbox(
         "The other run",
         list(fits),
         format_func=lambda each: run_name(fits[each]),
-        **state.bind_widget("other_run", kept if kept in fits else next(iter(fits))),
+        **state.bind_widget(Key.OTHER_RUN, kept if kept in fits else next(iter(fits))),
     )
     there = cache.fit(other)
     if not phenotype_tables.same_features(summary.fit.modes, there.modes):

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import FitSummary
+from dashboard.session.state import Key
 from dashboard.text.wording import count_of
 from dashboard.widgets.problems import show_problems
 from swiftcore.errors import SwiftError
@@ -80,7 +81,7 @@ def _bring_back(summary: FitSummary) -> None:
     except SwiftError as error:
         show_problems(error)
         return
-    state.set("saved", f"{count_of(count, 'judgement')} saved from the workbook.")
+    state.set(Key.WORKBOOK_SAVED, f"{count_of(count, 'judgement')} saved from the workbook.")
     st.rerun()
 
 

@@ -13,6 +13,7 @@ from dashboard.jobs import jobs
 from dashboard.privacy import uploads
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import FitSummary
+from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
@@ -43,13 +44,13 @@ def show_new_rows(summary: FitSummary) -> None:
         st.info("No new rows yet.")
         return
     listed = {run.id: run for run in runs}
-    kept = state.get("projection", "")
+    kept = state.get(Key.PROJECTION, "")
     chosen = st.selectbox(
         "Result",
         list(listed),
         format_func=lambda each: _name(listed[each]),
         width=420,
-        **state.bind_widget("projection", kept if kept in listed else runs[0].id),
+        **state.bind_widget(Key.PROJECTION, kept if kept in listed else runs[0].id),
     )
     run = listed[chosen]
     if run.state is RunState.DONE:
@@ -75,7 +76,7 @@ def _upload(summary: FitSummary) -> None:
     except SwiftError as error:
         show_problems(error)
         return
-    state.set("projection", run)
+    state.set(Key.PROJECTION, run)
     st.rerun()
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.session import state
 from dashboard.session.fit_summary import FitSummary, link_words
+from dashboard.session.state import Key
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 
@@ -41,17 +42,13 @@ def show_entries(summary: FitSummary, table: pd.DataFrame, name: str) -> None:
     st.markdown("**Why: the entries of this row**")
     present = [each for each in summary.phenotypes if each in set(table["phenotype"])]
     options = ["", *present]
-    kept = state.get("because", "")
+    kept = state.get(Key.BECAUSE, "")
     only = st.selectbox(
         "Entries explained most by",
         options,
         width=420,
         format_func=lambda each: each or "any phenotype",
-        **state.bind_widget(
-            f"because.{name}",
-            kept if kept in options else "",
-            lambda new: state.set("because", new),
-        ),
+        **state.bind_widget(Key.BECAUSE, kept if kept in options else "", place=name),
     )
     shown = table[table["phenotype"] == only] if only else table
     part = ("part of it",)

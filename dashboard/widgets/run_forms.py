@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.session import cache, state
+from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunState
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.widgets.experiments import start_button
@@ -213,7 +214,7 @@ def _start(request: Any, label: str, key: str, *, open_it: bool = False) -> None
 
     def started(run: str) -> None:
         card = cache.store().run(run)
-        state.set("started", run)
+        state.set(Key.STARTED, run)
         if open_it and card.state is RunState.DONE:
             state.choose(run=run)
 

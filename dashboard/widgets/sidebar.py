@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.jobs import jobs
 from dashboard.session import cache, selection, state
+from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
@@ -29,7 +30,7 @@ def show_sidebar() -> None:
         list(WORDINGS),
         format_func=WORDINGS.__getitem__,
         required=True,
-        **state.bind_widget("wording", state.wording()),
+        **state.bind_widget(Key.WORDING, state.wording()),
     )
     _choose_small_cells()
     st.text_input(
@@ -37,7 +38,7 @@ def show_sidebar() -> None:
         max_chars=60,
         placeholder="for judgements you save",
         autocomplete="name",
-        **state.bind_widget("reviewer", state.reviewer()),
+        **state.bind_widget(Key.REVIEWER, state.reviewer()),
     )
     show_jobs()
     st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
@@ -48,7 +49,9 @@ def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
         "Data set",
         list(cards),
         format_func=lambda each: dataset_name(cards[each]),
-        **state.bind_widget("data", state.current_dataset(), lambda new: state.choose(dataset=new)),
+        **state.bind_widget(
+            Key.DATASET, state.current_dataset(), lambda new: state.choose(dataset=new)
+        ),
     )
 
 
@@ -61,7 +64,7 @@ def _choose_run() -> None:
         state.label("run"),
         list(fits),
         format_func=lambda each: run_name(fits[each]),
-        **state.bind_widget("fit", state.current_run(), lambda new: state.choose(run=new)),
+        **state.bind_widget(Key.RUN, state.current_run(), lambda new: state.choose(run=new)),
     )
 
 
@@ -72,7 +75,7 @@ def _choose_small_cells() -> None:
         allowed,
         format_func=state.SMALL_CELLS.__getitem__,
         help="Small groups could give away who is meant. Real data always hide some.",
-        **state.bind_widget("small_cells", state.small_cells()),
+        **state.bind_widget(Key.SMALL_CELLS, state.small_cells()),
     )
 
 
@@ -92,14 +95,14 @@ def run_name(run: RunCard) -> str:
 def show_jobs() -> None:
     """Running and waiting jobs; looks again by itself while there are any."""
     active = jobs.active(cache.runs())
-    state.set("active", sorted(run.id for run in active))
+    state.set(Key.ACTIVE, sorted(run.id for run in active))
     if active:
         st.fragment(lambda: guarded(_job_strip), run_every=EVERY)()
 
 
 def _job_strip() -> None:
     active = jobs.active(cache.runs())
-    if sorted(run.id for run in active) != state.get("active"):
+    if sorted(run.id for run in active) != state.get(Key.ACTIVE):
         st.rerun()
     for run in active:
         with st.container(border=True):

@@ -63,9 +63,9 @@ def test_one_row_is_explained_and_an_unknown_one_is_said(
     assert {"diagnosis", "medication", "phenotype", "part of it"} <= set(entries)
     near = page.dataframe[1].value
     assert "row 0" not in near["patient"].tolist() and near["Similarity"].iloc[0] > 0.9
-    drawn(widget(page, "text_input", "w.row_label").set_value("nobody").run())
+    drawn(widget(page, "text_input", "w.row.label").set_value("nobody").run())
     assert "no row with exactly this label" in words(page)
-    drawn(widget(page, "text_input", "w.row_label").set_value("row 7").run())
+    drawn(widget(page, "text_input", "w.row.label").set_value("row 7").run())
     assert "no row with exactly this label" not in words(page)
 
 

@@ -69,7 +69,7 @@ def test_a_judgement_is_saved_and_the_next_one_comes_up(
     ]
     digest = fitted_store.fit(fit_id).phenotype_digest(0)
     assert saved[0].phenotype_digest == digest and saved[0].reviewer == "Dr A"
-    assert "All saved" in words(page)
+    assert [one.value[:9] for one in page.success] == ["All saved"]
     assert widget(page, "selectbox", "w.phenotype.review").value != "P01"
     page.session_state["swift.phenotype"] = "P01"
     drawn(page.run())
@@ -149,6 +149,12 @@ def test_a_workbook_goes_out_and_comes_back(
     sheet.cell(first, heads["Confidence"]).value = 4
     out = io.BytesIO()
     book.save(out)
-    assert downloads.save_workbook(summary, out.getvalue()) == 1
+    monkeypatch.undo()
+    page = open_page("review", fitted_store, monkeypatch)
+    page.session_state["workbook.back"] = True
+    page.run().get("file_uploader")[0].upload("judged.xlsx", out.getvalue()).run()
+    widget(page, "button", "workbook.save").click().run()
+    assert [one.value for one in drawn(page).success] == ["1 judgement saved from the workbook."]
+    assert not drawn(page.run()).success
     saved = Reviews(fitted_store.root).latest(fit_id)
     assert [(one.reviewer, one.name) for one in saved] == [("Dr Paper", "On paper")]

@@ -32,8 +32,8 @@ def test_the_first_open_shows_a_result_without_a_click(
 ) -> None:
     app = open_app(fitted_store, monkeypatch)
     fit = fitted_store.runs(kind="fit")[0]
-    assert widget(app, "selectbox", "w.data").value == fit.dataset
-    assert widget(app, "selectbox", "w.fit").value == fit.id
+    assert widget(app, "selectbox", "w.dataset").value == fit.dataset
+    assert widget(app, "selectbox", "w.run").value == fit.id
     assert len(app.dataframe[0].value) == 3
     assert app.query_params["run"] == fit.id
 
@@ -47,7 +47,7 @@ def test_dead_links_are_said_and_lead_on(
         app = open_app(fitted_store, monkeypatch, **link)
         assert app.warning[0].value.startswith("The "), link
         assert bad not in words(app)
-        assert widget(app, "selectbox", "w.fit").value == fit.id
+        assert widget(app, "selectbox", "w.run").value == fit.id
         assert app.query_params["p"].startswith("P")
 
 
@@ -76,7 +76,7 @@ def test_a_data_set_that_cannot_be_read_does_not_lock_the_app(
     other = fitted_store.add_dataset(tiny_dataset(seed=9))
     (fitted_store.root / "datasets" / other / "card.json").write_bytes(b"{")
     app = open_app(fitted_store, monkeypatch, data=other)
-    assert widget(app, "selectbox", "w.data").value == other
+    assert widget(app, "selectbox", "w.dataset").value == other
     assert "were changed after they were written" in app.warning[0].value
 
 
