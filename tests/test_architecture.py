@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import TypeVar
 
 ROOT = Path(__file__).parents[1]
 # A file belongs to the longest prefix that names it. It may import its own layer and those
@@ -61,9 +62,14 @@ FRONT_DOORS = ("swiftcore", "swiftcore.cli")
 STREAMLIT = ("dashboard.session", "dashboard.widgets", "dashboard.views", "dashboard.app")
 CONCRETE = ("swiftcore.swift", "swiftcore.baselines")  # models that only the catalogue names
 HEAVY = ("sklearn", "numba", *CONCRETE, "swiftcore.fitting")
+SESSION_DOORS = ("get", "set", "forget", "bind_widget")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
 FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+Node = TypeVar("Node", bound=ast.AST)
+Found = Iterator[tuple[int, str]]
+Rule = Callable[[str, ast.AST], Found]
+"""(name of a module, its tree) to the lines that break a rule, each with what stands there."""
 
 
 def module(path: Path) -> str:
@@ -80,138 +86,225 @@ def layer(name: str) -> int:
     return max(found, key=lambda place: len(LAYERS[place]), default=-1)
 
 
-def imports(tree: ast.AST) -> list[tuple[str, int]]:
+@cache
+def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
+def nodes(tree: ast.AST, kind: type[Node]) -> Iterator[Node]:
+    return (node for node in every_node(tree) if isinstance(node, kind))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Every imported module, with ``from a import b`` as a.b, and its line."""
-    found: list[tuple[str, int]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"line {node.lineno}: relative import"
-            found += [(f"{node.module}.{alias.name}", node.lineno) for alias in node.names]
-    return found
+    for node in nodes(tree, ast.Import):
+        yield from ((alias.name, node.lineno) for alias in node.names)
+    for found in nodes(tree, ast.ImportFrom):
+        yield from ((f"{found.module}.{alias.name}", found.lineno) for alias in found.names)
 
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def forbid(rule: Rule, *packages: str) -> None:
+    """Fail with every line that breaks a rule in the files of some packages (without any: all)."""
+    faults = [
+        f"{path.relative_to(ROOT)}:{line}: {found}"
+        for path, tree in TREES.items()
+        if not packages or within(module(path), *packages)
+        for line, found in rule(module(path), tree)
+    ]
+    assert not faults, "\n".join(["", *faults])
 
 
-@every_file
-def test_imports_only_go_down_the_list(path: Path) -> None:
-    name = module(path)
-    if name in FRONT_DOORS or within(name, "swiftcore.cli"):
-        return
-    assert layer(name) >= 0, f"{name} belongs to no layer"
-    for imported, line in imports(TREES[path]):
-        if within(imported, "swiftcore", "dashboard"):
-            assert layer(imported) <= layer(name), f"line {line}: {name} imports {imported}"
-            assert not within(imported, "swiftcore.cli"), f"line {line}: {imported}"
+def test_no_import_is_relative() -> None:
+    def relative(_: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.ImportFrom):
+            if node.level:
+                yield node.lineno, "relative import"
+
+    forbid(relative)
 
 
-@every_file
-def test_the_core_knows_no_screen_and_no_plot(path: Path) -> None:
-    name = module(path)
-    for imported, line in imports(TREES[path]):
-        top = imported.split(".")[0]
-        assert top not in {"tests", "benchmarks", "matplotlib"}, f"line {line}: {imported}"
+def test_imports_only_go_down_the_list() -> None:
+    def upward(name: str, tree: ast.AST) -> Found:
+        if name in FRONT_DOORS or within(name, "swiftcore.cli"):
+            return
+        if layer(name) < 0:
+            yield 1, "belongs to no layer"
+        for imported, line in imports(tree):
+            if within(imported, "swiftcore", "dashboard") and (
+                layer(imported) > layer(name) or within(imported, "swiftcore.cli")
+            ):
+                yield line, imported
+
+    forbid(upward)
+
+
+def test_the_core_knows_no_screen_and_no_plot() -> None:
+    def screen(name: str, tree: ast.AST) -> Found:
+        banned = {"tests", "benchmarks", "matplotlib"}
         if within(name, "swiftcore"):
-            assert top not in {"streamlit", "plotly"}, f"line {line}: {imported}"
-            command = within(name, "swiftcore.cli")  # it may open the dashboard
-            assert command or top != "dashboard", f"line {line}: {imported}"
+            banned |= {"streamlit", "plotly"}
+            if not within(name, "swiftcore.cli"):  # it may open the dashboard
+                banned.add("dashboard")
+        for imported, line in imports(tree):
+            if imported.split(".")[0] in banned:
+                yield line, imported
+
+    forbid(screen)
 
 
-@every_file
-def test_streamlit_is_only_on_the_screen(path: Path) -> None:
-    name = module(path)
-    for imported, line in imports(TREES[path]):
-        launcher = name == "dashboard.launch" and imported == "streamlit.starlette.App"
-        allowed = launcher or within(name, *STREAMLIT)
-        assert allowed or imported.split(".")[0] != "streamlit", f"line {line}"
+def test_streamlit_is_only_on_the_screen() -> None:
+    def streamlit(name: str, tree: ast.AST) -> Found:
+        for imported, line in imports(tree):
+            launcher = name == "dashboard.launch" and imported == "streamlit.starlette.App"
+            allowed = launcher or within(name, *STREAMLIT)
+            if within(imported, "streamlit") and not allowed:
+                yield line, imported
+
+    forbid(streamlit)
 
 
-@every_file
-def test_only_the_catalogue_names_concrete_models(path: Path) -> None:
-    name = module(path)
-    above = within(name, "dashboard", "swiftcore.evaluation", "swiftcore.fitting")
-    if not above or within(name, "swiftcore.evaluation.methods"):
-        return
-    for imported, line in imports(TREES[path]):
-        assert not within(imported, *CONCRETE), f"line {line}: {imported}"
+def test_only_the_catalogue_names_concrete_models() -> None:
+    def concrete(name: str, tree: ast.AST) -> Found:
+        if within(name, "swiftcore.evaluation.methods"):
+            return
+        for imported, line in imports(tree):
+            if within(imported, *CONCRETE):
+                yield line, imported
+
+    forbid(concrete, "dashboard", "swiftcore.evaluation")
 
 
-@every_file
-def test_pages_never_import_the_compiler(path: Path) -> None:
-    name = module(path)
-    if not within(name, "dashboard") or name in WORKERS:
-        return
-    for imported, line in imports(TREES[path]):
-        assert not within(imported, *HEAVY, "plotly.express"), f"line {line}: {imported}"
-        assert imported != "swiftcore.Swift", f"line {line}"
+def test_pages_never_import_the_compiler() -> None:
+    def heavy(name: str, tree: ast.AST) -> Found:
+        if name in WORKERS:
+            return
+        for imported, line in imports(tree):
+            if within(imported, *HEAVY, "plotly.express") or imported == "swiftcore.Swift":
+                yield line, imported
+
+    forbid(heavy, "dashboard")
 
 
-@every_file
-def test_no_import_hides_in_a_function_to_dodge_a_cycle(path: Path) -> None:
-    if not within(module(path), "swiftcore"):
-        return
-    for function in ast.walk(TREES[path]):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+def test_no_import_hides_in_a_function_to_dodge_a_cycle() -> None:
+    def hidden(_: str, tree: ast.AST) -> Found:
+        for function in (*nodes(tree, ast.FunctionDef), *nodes(tree, ast.AsyncFunctionDef)):
             for imported, line in imports(function):
-                assert not within(imported, "swiftcore"), f"line {line}: {imported}"
+                if within(imported, "swiftcore"):
+                    yield line, imported
+
+    forbid(hidden, "swiftcore")
 
 
 def test_no_view_imports_a_view() -> None:
-    for path in (ROOT / "dashboard" / "views").glob("*.py"):
-        for imported, line in imports(TREES[path]):
-            assert not within(imported, "dashboard.views"), f"{path.name}, line {line}"
+    def view(_: str, tree: ast.AST) -> Found:
+        for imported, line in imports(tree):
+            if within(imported, "dashboard.views"):
+                yield line, imported
+
+    forbid(view, "dashboard.views")
 
 
-@every_file
-def test_session_and_address_have_one_door(path: Path) -> None:
-    if module(path) == "dashboard.session.state":
-        return
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.Attribute):
-            assert node.attr not in {"session_state", "query_params"}, f"line {node.lineno}"
+def test_session_and_address_have_one_door() -> None:
+    def other_door(name: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.Attribute):
+            door = node.attr in {"session_state", "query_params"}
+            if door and name != "dashboard.session.state":
+                yield node.lineno, node.attr
+
+    forbid(other_door)
 
 
-@every_file
-def test_library_code_logs_and_does_not_print(path: Path) -> None:
-    if within(module(path), "swiftcore.cli"):
-        return
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id != "print", f"line {node.lineno}"
+def test_every_session_key_is_in_the_registry() -> None:
+    state = TREES[ROOT / "dashboard" / "session" / "state.py"]
+    registry = next(one for one in nodes(state, ast.ClassDef) if one.name == "Key")
+    listed = {one.id for one in nodes(registry, ast.Name) if isinstance(one.ctx, ast.Store)}
+    doors = {f"{place}{door}" for place in ("", "state.") for door in SESSION_DOORS}
+    used: set[str] = set()
+
+    def loose_key(_: str, tree: ast.AST) -> Found:
+        for attribute in nodes(tree, ast.Attribute):
+            if isinstance(attribute.value, ast.Name) and attribute.value.id == "Key":
+                used.add(attribute.attr)
+        for call in nodes(tree, ast.Call):
+            text = call.args and isinstance(call.args[0], ast.Constant | ast.JoinedStr)
+            if text and ast.unparse(call.func) in doors:
+                yield call.lineno, ast.unparse(call)
+
+    forbid(loose_key, "dashboard")
+    assert used == listed and len(listed) > 20
 
 
-@every_file
-def test_randomness_is_passed_in_and_nothing_is_pickled(path: Path) -> None:
-    for imported, _ in imports(TREES[path]):
-        banned = {"random", "pickle", "cloudpickle", "dill", "shelve"}
-        assert imported.split(".")[0] not in banned, imported
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random."):
-            allowed = {"np.random.default_rng", "np.random.Generator"}
-            assert ast.unparse(node) in allowed, f"line {node.lineno}: {ast.unparse(node)}"
-        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-            assert ast.unparse(node.value) == "False", f"line {node.value.lineno}"
+def test_pages_list_runs_through_the_session() -> None:
+    def listing(name: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.Attribute):
+            own = node.attr == "runs" and "store" in ast.unparse(node.value)
+            if own and name != "dashboard.session.cache":
+                yield node.lineno, ast.unparse(node)
+
+    forbid(listing, *STREAMLIT)
 
 
-@every_file
-def test_nothing_unsafe_is_drawn_and_no_error_is_swallowed(path: Path) -> None:
-    if not within(module(path), "dashboard"):
-        return
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.keyword):
-            assert node.arg not in {"unsafe_allow_html", "unsafe_allow_javascript"}, node.arg
-        if isinstance(node, ast.ExceptHandler):
+def test_library_code_logs_and_does_not_print() -> None:
+    def printing(name: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.Name):
+            if node.id == "print" and not within(name, "swiftcore.cli"):
+                yield node.lineno, "print"
+
+    forbid(printing)
+
+
+def test_randomness_is_passed_in() -> None:
+    allowed = {"np.random.default_rng", "np.random.Generator"}
+
+    def global_state(_: str, tree: ast.AST) -> Found:
+        for imported, line in imports(tree):
+            if within(imported, "random"):
+                yield line, imported
+        for node in nodes(tree, ast.Attribute):
+            name = ast.unparse(node)
+            if name.startswith("np.random.") and name not in allowed:
+                yield node.lineno, name
+
+    forbid(global_state)
+
+
+def test_nothing_is_pickled() -> None:
+    def pickling(_: str, tree: ast.AST) -> Found:
+        for imported, line in imports(tree):
+            if within(imported, "pickle", "cloudpickle", "dill", "shelve"):
+                yield line, imported
+        for node in nodes(tree, ast.keyword):
+            if node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
+                yield node.value.lineno, "allow_pickle"
+
+    forbid(pickling)
+
+
+def test_nothing_unsafe_is_drawn() -> None:
+    def unsafe(_: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.keyword):
+            if node.arg in {"unsafe_allow_html", "unsafe_allow_javascript"}:
+                yield node.value.lineno, node.arg
+        for attribute in nodes(tree, ast.Attribute):
+            if ast.unparse(attribute) == "st.toast":
+                yield attribute.lineno, "a toast has no accessible name"
+
+    forbid(unsafe, "dashboard")
+
+
+def test_no_error_is_swallowed() -> None:
+    def swallowed(_: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.ExceptHandler):
             caught = ast.unparse(node.type) if node.type else "everything"
-            assert caught not in {"Exception", "BaseException", "everything"}, f"{node.lineno}"
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == "st.toast":
-            raise AssertionError("a toast has no accessible name")
+            if caught in {"Exception", "BaseException", "everything"}:
+                yield node.lineno, f"catches {caught}"
+
+    forbid(swallowed, "dashboard")
 
 
-@every_file
-def test_no_name_says_nothing(path: Path) -> None:
-    assert path.stem not in {"utils", "helpers", "common", "manager", "misc"}
+def test_no_name_says_nothing() -> None:
+    empty = {"utils", "helpers", "common", "manager", "misc"}
+    assert [str(path.relative_to(ROOT)) for path in FILES if path.stem in empty] == []
 
 
 def test_every_layer_exists() -> None:
