@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 import plotly.graph_objects as go
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dashboard.charts import prediction, robustness
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.runtime.atomic_file import write_atomic
 
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>body{{font-family:sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}}
-figure{{margin:0 0 2rem}}</style></head>
-<body><h1>{title}</h1><p>{data}</p>{notes}{figures}</body></html>
-"""
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    keep_trailing_newline=True,
+)
 
 
 def write_page(experiment: Experiment, path: Path) -> None:
     """Write the charts of an experiment into one file; the first carries plotly itself."""
     figures = experiment_figures(experiment)
-    pieces = []
-    for number, (caption, figure) in enumerate(figures.items()):
-        drawn = figure.to_html(full_html=False, include_plotlyjs=number == 0)
-        pieces.append(f"<figure><figcaption>{escape(caption)}</figcaption>{drawn}</figure>")
+    drawn = {
+        caption: figure.to_html(full_html=False, include_plotlyjs=number == 0)
+        for number, (caption, figure) in enumerate(figures.items())
+    }
     data = experiment.about["data"]
-    notes = "".join(f"<p>{escape(note)}</p>" for note in experiment.about["notes"])
     size = " x ".join(str(length) for length in data["shape"])
-    page = PAGE.format(
-        title=escape(experiment.kind.capitalize()),
-        data=escape(f"{data['name']}, {size}, {data['entries']:,} entries"),
-        notes=notes,
-        figures="".join(pieces),
+    page = _ENVIRONMENT.get_template("experiment.html.j2").render(
+        title=experiment.kind.capitalize(),
+        data=f"{data['name']}, {size}, {data['entries']:,} entries",
+        notes=experiment.about["notes"],
+        figures=drawn,
     )
     write_atomic(path, page.encode())
 
