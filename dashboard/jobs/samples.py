@@ -20,7 +20,6 @@ from dashboard.store.cards import RunState
 from dashboard.store.request import Request
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
-from dashboard.store.verified_folder import place_file
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import refuse
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
@@ -49,7 +48,7 @@ def seed_samples(store: Store) -> None:
             for path in sorted(folder.glob("*.zip")):
                 store.import_run(path.read_bytes())
             _seed_reviews(Reviews(store.root), folder / "reviews.json")
-        place_file(store.temporary, seeded, b"")
+        write_atomic(seeded, b"", private=True)
 
 
 def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:

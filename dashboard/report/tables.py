@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from typing import Any
 
 from dashboard.report.contents import PhenotypeSheet, Report
 from dashboard.report.sections import Table
+from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
-_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same report gives the same bytes
 
 
 def report_tables(report: Report) -> tuple[Table, ...]:
@@ -24,18 +23,16 @@ def report_tables(report: Report) -> tuple[Table, ...]:
 
 def report_csv(report: Report) -> bytes:
     """A zip with one CSV file per table; no cell is taken for a formula."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for table in report_tables(report):
-            text = io.StringIO()
-            writer = csv.writer(text, lineterminator="\r\n")
-            writer.writerow([csv_safe(column) for column in table.columns])
-            for row in table.rows:
-                writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in row])
-            entry = zipfile.ZipInfo(f"{table.key}.csv", _DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, text.getvalue().encode("utf-8-sig", "replace"))
-    return out.getvalue()
+    return zip_bytes((f"{table.key}.csv", _csv(table)) for table in report_tables(report))
+
+
+def _csv(table: Table) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow([csv_safe(column) for column in table.columns])
+    for row in table.rows:
+        writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue().encode("utf-8-sig", "replace")
 
 
 def report_json(report: Report) -> str:

@@ -15,6 +15,7 @@ from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import check_entries
 from swiftcore.errors import InvalidData, refuse
+from swiftcore.runtime.repeatable_zip import zip_bytes
 
 MEGABYTE = 1 << 20
 MAX_BUNDLE = 256 * MEGABYTE
@@ -22,20 +23,16 @@ MAX_MEMBER = 512 * MEGABYTE
 FOREIGN = Limits(decoded_mb=2048)
 RUN_FILES = ("run.json", "model.npz", "links.json", "experiment.json", "projection.npz", SEAL)
 DATA_FILES = ("card.json", "data.swift.npz", SEAL)
-_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same run gives the same bytes
 _KNOWN = {f"run/{name}" for name in RUN_FILES} | {f"dataset/{name}" for name in DATA_FILES}
 
 
 def pack(folders: Mapping[str, Mapping[str, bytes]]) -> bytes:
     """The files of the folders ``run`` and perhaps ``dataset``, seals included."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for folder, files in folders.items():
-            for name in sorted(files):
-                entry = zipfile.ZipInfo(f"{folder}/{name}", _DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, files[name])
-    return out.getvalue()
+    return zip_bytes(
+        (f"{folder}/{name}", files[name])
+        for folder, files in folders.items()
+        for name in sorted(files)
+    )
 
 
 def unpack(content: bytes) -> dict[str, dict[str, bytes]]:

@@ -18,7 +18,8 @@ import psutil
 
 from dashboard.store.cards import RunState
 from dashboard.store.request import Request
-from dashboard.store.verified_folder import place_file, temporary_path, write_private
+from dashboard.store.verified_folder import temporary_path, write_private
+from swiftcore.runtime.atomic_file import write_atomic
 
 MAX_ATTEMPTS = 2
 SAME_START = 10.0  # seconds by which two readings of one process's start may differ
@@ -45,7 +46,7 @@ class Job:
     folder : Path
         ``jobs/<run id>`` of the store.
     temporary : Path
-        Where drafts are written.
+        Where a new folder is drafted.
     """
 
     def __init__(self, folder: Path, temporary: Path) -> None:
@@ -131,7 +132,7 @@ class Job:
         return max(times, default=None)
 
     def _place(self, name: str, plain: Mapping[str, Any]) -> None:
-        place_file(self.temporary, self.folder / name, json.dumps(plain).encode())
+        write_atomic(self.folder / name, json.dumps(plain).encode(), private=True)
 
 
 def _identity(pid: int) -> dict[str, Any]:

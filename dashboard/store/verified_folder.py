@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from swiftcore.runtime.atomic_file import sync_folder
+
 SEAL = "SHA256SUMS"
 
 
@@ -37,17 +39,6 @@ def write_private(path: Path, content: bytes) -> None:
 def temporary_path(temporary: Path) -> Path:
     """A name nobody else uses; it tells whose it is, so that :func:`sweep` spares the living."""
     return temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
-
-
-def place_file(temporary: Path, path: Path, content: bytes) -> None:
-    """Write a file whole: readers see the old one or the new one, also after a crash."""
-    draft = temporary_path(temporary)
-    try:
-        write_private(draft, content)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-    sync_folder(path.parent)
 
 
 def seal(folder: Path) -> None:
@@ -144,13 +135,3 @@ def sync_file(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a rename, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import math
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from swiftcore.data.reading.source import Budget
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import refuse
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"
-_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same data give the same bytes
 _SEALED = len(SEAL) + 64
 
 
@@ -48,18 +47,16 @@ def bundle_bytes(dataset: Dataset, *, compress: bool = True) -> bytes:
     arrays["manifest"] = np.frombuffer(
         json.dumps(_manifest(dataset), sort_keys=True).encode(), "u1"
     )
-    out = io.BytesIO()
-    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(out, "w", method, compresslevel=1) as archive:
-        for name in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
-            entry.compress_type = method
-            content = io.BytesIO()
-            np.lib.format.write_array(content, arrays[name], allow_pickle=False)
-            archive.writestr(entry, content.getbuffer(), compresslevel=1)
-        archive.comment = SEAL + b"0" * 64
-    body = out.getvalue()[:-64]
+    files = ((f"{name}.npy", _npy(arrays[name])) for name in sorted(arrays))
+    whole = zip_bytes(files, compress=compress, level=1, comment=SEAL + b"0" * 64)
+    body = whole[:-64]
     return body + hashlib.sha256(body).hexdigest().encode("ascii")
+
+
+def _npy(array: NDArray[Any]) -> memoryview:
+    content = io.BytesIO()
+    np.lib.format.write_array(content, array, allow_pickle=False)
+    return content.getbuffer()
 
 
 def read_bundle(path: Path, limits: Limits | None = None) -> Dataset:
