@@ -42,6 +42,23 @@ class Profile:
     weak_share: float
     rare: int
 
+    def notes(self, limit: int, rows: str) -> list[str]:
+        """What is not listed and why, in words.
+
+        Parameters
+        ----------
+        limit : int
+            As given to :func:`profile`.
+        rows : str
+            What the rows are called, in the plural; user text.
+        """
+        said = []
+        if self.weak:
+            said.append(f"{self.weak} weaker ones are not listed (together {self.weak_share:.0%})")
+        if self.rare:
+            said.append(f"{self.rare} are hidden because fewer than {limit} {rows} have them")
+        return said
+
 
 @dataclass(frozen=True)
 class Link:
@@ -63,6 +80,13 @@ class Link:
     weight: float
     steady: float
     towards: str = ""
+
+    def words(self, outcome: str) -> str:
+        """Towards or away from what, or none; user text."""
+        if self.direction == 0:
+            return "none"
+        target = self.towards or outcome or "the outcome"
+        return f"{'towards' if self.direction > 0 else 'away from'} {target}"
 
 
 def presence(tensor: SparseTensor, axis: int) -> sparse.csr_array:

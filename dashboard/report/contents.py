@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dashboard.fit_view import phenotype_tables
+from dashboard.fit_view.phenotype_tables import presence
+from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
 from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
 from dashboard.report.sections import Section, experiment_sections
 from dashboard.store.cards import DatasetCard, RunCard
@@ -22,8 +23,6 @@ from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.tensor import SparseTensor
-
-FEATURES_READ = 60  # per mode; the strong ones of them are listed, the rest is counted
 
 
 @dataclass(frozen=True)
@@ -154,106 +153,71 @@ def gather_report(
             kind=InvalidSettings,
         )
     known = dict(experiments or {})
-    sheets = _Sheets(card, fit, tensor, _own(reviews, fit), known.get("stability"), limit)
-    described = describe_phenotypes(fit.factors, fit.modes, FEATURES_READ)
-    phenotypes = tuple(sheets.of(phenotype) for phenotype in described)
-    names = {sheet.identifier: sheet.name for sheet in phenotypes}
+    summary = summarize_fit(
+        run.id,
+        card,
+        fit,
+        describe_phenotypes(fit.factors, fit.modes, FEATURES_READ),
+        [presence(tensor, axis) for axis in range(1, tensor.n_modes)],
+        reviews,
+        known.get("stability"),
+        limit,
+    )
+    phenotypes = tuple(_sheet(summary, each) for each in summary.phenotypes.values())
     if fit.links is not None:
         known["links"] = fit.links
     return Report(
         title="Phenotype report",
         subtitle=card.name,
         run=run.id,
-        row_noun=card.mode_names[0],
+        row_noun=summary.row_noun,
         warnings=_warnings(card, fit, limit),
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=tuple(
             (name.replace("_", " "), str(value)) for name, value in fit.settings.items()
         ),
         phenotypes=phenotypes,
-        sections=experiment_sections(known, names, limit),
+        sections=experiment_sections(known, summary.names, limit),
         limit=limit,
     )
 
 
-class _Sheets:
-    """Makes the sheet of each phenotype of one fit."""
+def _sheet(summary: FitSummary, phenotype: Phenotype) -> PhenotypeSheet:
+    name = phenotype.identifier
+    link = summary.links.get(name)
+    return PhenotypeSheet(
+        identifier=name,
+        digest=summary.fit.phenotype_digest(phenotype.component),
+        name=summary.names[name],
+        working_name=summary.working_names[name],
+        share=phenotype.share,
+        carriers=hidden(len(phenotype.rows), summary.limit, summary.card.shape[0]),
+        link="" if link is None else link.words(summary.card.outcome_name),
+        weight=None if link is None else link.weight,
+        steady=None if link is None else link.steady,
+        found_again=summary.stability.get(name),
+        reviews=tuple(review for review in summary.reviews if review.phenotype == name),
+        modes=tuple(
+            _mode(summary, phenotype, axis, mode)
+            for axis, mode in enumerate(phenotype.items, start=1)
+        ),
+    )
 
-    def __init__(
-        self,
-        card: DatasetCard,
-        fit: FittedRun,
-        tensor: SparseTensor,
-        reviews: tuple[Review, ...],
-        stability: Experiment | None,
-        limit: int,
-    ) -> None:
-        self.card, self.fit, self.reviews, self.limit = card, fit, reviews, limit
-        self.has = [phenotype_tables.presence(tensor, axis) for axis in range(1, tensor.n_modes)]
-        self.counts = [phenotype_tables.row_counts(one) for one in self.has]
-        self.links = phenotype_tables.links(fit.links)
-        self.found = phenotype_tables.stability(stability)
-        self.names = phenotype_tables.clinical_names(reviews)
 
-    def of(self, phenotype: Phenotype) -> PhenotypeSheet:
-        name = phenotype.identifier
-        working = phenotype_tables.working_name(phenotype, self.counts, self.limit)
-        link = self.links.get(name)
-        return PhenotypeSheet(
-            identifier=name,
-            digest=self.fit.phenotype_digest(phenotype.component),
-            name=self.names.get(name, working),
-            working_name=working,
-            share=phenotype.share,
-            carriers=hidden(len(phenotype.rows), self.limit, self.card.shape[0]),
-            link="" if link is None else self._link_words(link),
-            weight=None if link is None else link.weight,
-            steady=None if link is None else link.steady,
-            found_again=self.found.get(name),
-            reviews=tuple(review for review in self.reviews if review.phenotype == name),
-            modes=tuple(
-                self._mode(phenotype, axis, mode)
-                for axis, mode in enumerate(phenotype.items, start=1)
-            ),
+def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> ModeSheet:
+    profile = summary.profile(phenotype, axis)
+    carriers = len(phenotype.rows)
+    features = tuple(
+        Feature(
+            str(row.feature),
+            float(row.weight),
+            float(row.lift),
+            hidden(int(row.rows), summary.limit, carriers),
         )
-
-    def _mode(self, phenotype: Phenotype, axis: int, mode: str) -> ModeSheet:
-        profile = phenotype_tables.profile(
-            phenotype, mode, self.fit.factors[axis], self.has[axis - 1], self.limit
-        )
-        carriers = len(phenotype.rows)
-        features = tuple(
-            Feature(
-                str(row.feature),
-                float(row.weight),
-                float(row.lift),
-                hidden(int(row.rows), self.limit, carriers),
-            )
-            for row in profile.table.itertuples()
-        )
-        notes = []
-        if profile.weak:
-            notes.append(
-                f"{profile.weak} weaker ones are not listed (together {profile.weak_share:.0%})"
-            )
-        if profile.rare:
-            notes.append(
-                f"{profile.rare} are hidden because fewer than {self.limit} "
-                f"{plural(self.card.mode_names[0])} have them"
-            )
-        return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "")
-
-    def _link_words(self, link: phenotype_tables.Link) -> str:
-        if link.direction == 0:
-            return "none"
-        target = link.towards or self.card.outcome_name or "the outcome"
-        return f"{'towards' if link.direction > 0 else 'away from'} {target}"
-
-
-def _own(reviews: Iterable[Review], fit: FittedRun) -> tuple[Review, ...]:
-    """Reviews of what these phenotypes say; a number alone proves nothing."""
-    digests = {name: fit.phenotype_digest(part) for part, name in enumerate(fit.identifiers)}
-    return tuple(one for one in reviews if digests.get(one.phenotype) == one.phenotype_digest)
+        for row in profile.table.itertuples()
+    )
+    notes = profile.notes(summary.limit, plural(summary.row_noun))
+    return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "")
 
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:

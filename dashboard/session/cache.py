@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.fit_view.phenotype_tables import presence as presence_of
+from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.store.cards import RunCard, newest_sound, select_runs
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store, default_root
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from swiftcore.evaluation.experiments.result import Experiment
 
 KEPT = 8  # results held in memory at once
-TOP = 60  # features described per phenotype and mode
 # During a drawing a list: empty until the runs are asked for, then with one listing of them.
 _listing: ContextVar[list[list[RunCard]] | None] = ContextVar("listing", default=None)
 
@@ -142,7 +142,7 @@ def _experiment(root: str, run: str) -> Experiment:
 def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
     fitted = _fit(root, run)
     return describe_phenotypes(
-        fitted.factors, fitted.modes, TOP, frequency_weight=float(frequency_weight)
+        fitted.factors, fitted.modes, FEATURES_READ, frequency_weight=float(frequency_weight)
     )
 
 

@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.fit_view import row_tables
+from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import FitSummary, fit_summary, resolve_phenotype
+from dashboard.session.fit_summary import fit_summary, resolve_phenotype
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural

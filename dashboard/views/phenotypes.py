@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.fit_view import phenotype_tables
+from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import state
-from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
+from dashboard.session.fit_summary import fit_summary, link_words, resolve_phenotype
 from dashboard.session.state import Key
 from dashboard.text.wording import capital, count_of, plural
 from dashboard.widgets.chooser import choose_phenotype

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import FitSummary, fit_summary, link_words, resolve_phenotype
+from dashboard.session.fit_summary import fit_summary, link_words, resolve_phenotype
 from dashboard.session.state import Key
 from dashboard.store.reviews import Review, agreement_of
 from dashboard.text.display import clipped

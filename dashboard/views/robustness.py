@@ -21,6 +21,7 @@ NO_OUTCOME = (
     "These data have no outcome, so there is no score to follow. The other tabs show whether "
     "the phenotypes themselves hold."
 )
+NO_SCORES = "This experiment holds no scores."
 
 
 def show() -> None:
@@ -55,7 +56,7 @@ def _noise(card: DatasetCard) -> None:
     scores = found.experiment.tables.get("scores", pd.DataFrame(columns=["score"]))
     scores = scores.dropna(subset="score")
     if scores.empty:
-        st.info("This experiment holds no scores.")
+        st.info(NO_SCORES)
         return
     metric = _metric(found)
     answer = result_sentences.noise(scores, metric)
@@ -168,7 +169,10 @@ def _ablation(card: DatasetCard) -> None:
     found = experiments.newest("ablation")
     if found is None:
         return
-    scores, metric = found.experiment.tables["scores"], _metric(found)
+    scores, metric = found.experiment.tables["scores"].dropna(subset="score"), _metric(found)
+    if scores.empty:
+        st.info(NO_SCORES)
+        return
     ranks = sorted(int(rank) for rank in scores["rank"].unique())
     full = [rank for rank in ranks if scores[scores["rank"] == rank]["recipe"].nunique() > 1]
     if len(full) > 1:

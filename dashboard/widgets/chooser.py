@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
-from dashboard.session.fit_summary import FitSummary
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 

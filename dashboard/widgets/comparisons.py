@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.fit_view import phenotype_tables
+from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, selection, state
-from dashboard.session.fit_summary import FitSummary
 from dashboard.session.state import Key
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
@@ -42,7 +42,7 @@ def _show_glance(summary: FitSummary) -> None:
     for axis, mode in enumerate(next(iter(summary.phenotypes.values())).items, start=1):
         factor = summary.fit.factors[axis][:, components]
         weights = factor / np.maximum(factor.sum(axis=0), 1e-300)
-        common = phenotype_tables.row_counts(cache.presence(summary.card.id, axis)) >= summary.limit
+        common = summary.common(axis)
         strongest = np.where(common, weights.max(axis=1), -1.0)
         rows = np.argsort(-strongest, kind="stable")[:GLANCE_FEATURES]
         rows = rows[strongest[rows] > 0]
@@ -157,7 +157,7 @@ def _show_pair(
     columns = st.columns(min(2, len(summary.fit.modes) - 1))
     modes = next(iter(summary.phenotypes.values())).items
     for axis, mode in enumerate(modes, start=1):
-        common = phenotype_tables.row_counts(cache.presence(summary.card.id, axis)) >= summary.limit
+        common = summary.common(axis)
         table = phenotype_tables.pair_table(fits, components, axis, common)
         with columns[(axis - 1) % len(columns)]:
             st.markdown(f"**{plain(capital(plural(mode)), 40)}**")

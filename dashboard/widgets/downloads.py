@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import FitSummary
 from dashboard.session.state import Key
 from dashboard.text.wording import count_of
 from dashboard.widgets.problems import show_problems

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.fit_view import row_tables
+from dashboard.fit_view.summary import FitSummary
 from dashboard.jobs import jobs
 from dashboard.privacy import uploads
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import FitSummary
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.request import Request

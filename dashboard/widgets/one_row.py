@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
-from dashboard.session.fit_summary import FitSummary, link_words
+from dashboard.session.fit_summary import link_words
 from dashboard.session.state import Key
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.fit_view import phenotype_tables
+from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
-from dashboard.session.fit_summary import FitSummary
+from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.text import plain
@@ -39,10 +39,7 @@ def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, 
     from dashboard.charts.style import mode_colour
 
     st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
-    has = cache.presence(summary.card.id, axis)
-    profile = phenotype_tables.profile(
-        phenotype, mode, summary.fit.factors[axis], has, summary.limit
-    )
+    profile = summary.profile(phenotype, axis)
     carriers = len(phenotype.rows)  # shown beside it
     table = profile.table.assign(
         rows=[hidden(n, summary.limit, carriers) for n in profile.table["rows"]]
@@ -64,13 +61,6 @@ def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, 
             ),
             f"{place}_{phenotype.identifier}_mode_{axis}",
         )
-    notes = []
-    if profile.weak:
-        notes.append(f"{profile.weak} weaker ones are hidden (together {profile.weak_share:.0%})")
-    if profile.rare:
-        notes.append(
-            f"{profile.rare} are hidden because fewer than {summary.limit} "
-            f"{plain(plural(summary.row_noun), 40)} have them"
-        )
+    notes = profile.notes(summary.limit, plural(clipped(summary.row_noun, 40)))
     if notes:
-        st.caption("; ".join(notes) + ".")
+        st.caption(f"{plain('; '.join(notes), 300)}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support import made_up
 from support.opened_page import add_experiment, damage, open_page, tab, widget, words
@@ -10,6 +12,7 @@ from support.tiny_store import tiny_dataset
 from dashboard.store.store import Store
 
 TAB = "robustness.tab"
+ABLATION = "Similarity of features"
 
 
 @pytest.fixture
@@ -38,6 +41,22 @@ def test_every_tab_begins_with_its_answer(
     text = words(tab(page, TAB, "Similarity of features"))
     assert "0.020 better than with no similarity" in text
     assert len(page.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("kind", ["noise", "ablation", "evaluation"])
+def test_scores_that_are_missing_are_said_to_be_missing(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    made = getattr(made_up, kind)()
+    lost = {**made.tables, "scores": made.tables["scores"].assign(score=float("nan"))}
+    add_experiment(fitted_store, replace(made, tables=lost))
+    page = open_page("robustness", fitted_store, monkeypatch)
+    if kind == "evaluation":
+        tab(page, TAB, "Number of phenotypes")
+        assert widget(page, "button", "offer.evaluation")
+        return
+    text = words(tab(page, TAB, {"noise": "False entries", "ablation": ABLATION}[kind]))
+    assert "holds no scores" in text
 
 
 def test_without_an_outcome_the_phenotypes_are_still_followed(
