@@ -143,15 +143,7 @@ def gather_report(
     InvalidSettings
         If small counts of real data would be shown.
     """
-    if limit < LOWEST_LIMIT and not card.synthetic:
-        raise refuse(
-            "small-cells",
-            "Small counts of real data must stay hidden",
-            "limit",
-            str(limit),
-            f"Give {LOWEST_LIMIT} or more.",
-            kind=InvalidSettings,
-        )
+    _check_limit(limit, card)
     known = dict(experiments or {})
     summary = summarize_fit(
         run.id,
@@ -180,6 +172,18 @@ def gather_report(
         sections=experiment_sections(known, summary.names, limit),
         limit=limit,
     )
+
+
+def _check_limit(limit: int, card: DatasetCard) -> None:
+    if limit < LOWEST_LIMIT and not card.synthetic:
+        raise refuse(
+            "small-cells",
+            "Small counts of real data must stay hidden",
+            "limit",
+            str(limit),
+            f"Give {LOWEST_LIMIT} or more.",
+            kind=InvalidSettings,
+        )
 
 
 def _sheet(summary: FitSummary, phenotype: Phenotype) -> PhenotypeSheet:

@@ -133,63 +133,62 @@ def _evaluation(found: Experiment, limit: int) -> Section:
     second = SECOND_SCORES.get(str(found.about.get("metric")), "Second score")
     summary = found.tables["summary"].sort_values("mean", ascending=False)
     rank = _best_rank(summary)
-    tables = [
-        _table(
-            "scores",
-            f"{metric} on unseen rows",
-            {
-                "Method": "text",
-                "Phenotypes": "text",
-                metric: "bar",
-                "SD": "score",
-                second: "score",
-                "Folds": "whole",
-            },
-            [
-                (
-                    result_sentences.title(row.method),
-                    str(row.rank) if row.rank else "",
-                    row.mean,
-                    row.sd,
-                    row.second_mean,
-                    row.n,
-                )
-                for row in summary.itertuples()
-            ],
-        )
-    ]
+    tables = [_scores(summary, metric, second)]
     comparison = found.tables["comparison"]
     here = comparison[comparison["rank"].isin([0, rank])].sort_values("difference")
     if len(here):
-        tables.append(
-            _table(
-                "comparison",
-                f"SWIFT with {rank} phenotypes minus the other method",
-                {
-                    "Other method": "text",
-                    "Difference": "signed",
-                    "From": "score",
-                    "To": "score",
-                    "Clear": "text",
-                },
-                [
-                    (
-                        result_sentences.title(row.method),
-                        row.difference,
-                        row.low,
-                        row.high,
-                        "yes" if row.clear else "no",
-                    )
-                    for row in here.itertuples()
-                ],
-            )
-        )
+        tables.append(_comparison(here, rank))
     if "confusion" in found.tables:
         tables.append(_confusion(found.tables["confusion"], rank, limit))
     chance = found.about.get("chance")
     guess = f" Guessing reaches {chance:.3f}." if isinstance(chance, float) else ""
     sentence = result_sentences.comparison(here, metric) + guess
     return Section("Prediction beside other methods", sentence, tuple(tables), _notes(found))
+
+
+def _scores(summary: pd.DataFrame, metric: str, second: str) -> Table:
+    columns = {
+        "Method": "text",
+        "Phenotypes": "text",
+        metric: "bar",
+        "SD": "score",
+        second: "score",
+        "Folds": "whole",
+    }
+    rows = [
+        (
+            result_sentences.title(row.method),
+            str(row.rank) if row.rank else "",
+            row.mean,
+            row.sd,
+            row.second_mean,
+            row.n,
+        )
+        for row in summary.itertuples()
+    ]
+    return _table("scores", f"{metric} on unseen rows", columns, rows)
+
+
+def _comparison(table: pd.DataFrame, rank: int) -> Table:
+    columns = {
+        "Other method": "text",
+        "Difference": "signed",
+        "From": "score",
+        "To": "score",
+        "Clear": "text",
+    }
+    rows = [
+        (
+            result_sentences.title(row.method),
+            row.difference,
+            row.low,
+            row.high,
+            "yes" if row.clear else "no",
+        )
+        for row in table.itertuples()
+    ]
+    title = f"SWIFT with {rank} phenotypes minus the other method"
+    return _table("comparison", title, columns, rows)
 
 
 def _confusion(table: pd.DataFrame, rank: int, limit: int) -> Table:

@@ -74,6 +74,10 @@ def unpack(content: bytes) -> dict[str, dict[str, bytes]]:
             (str(error).splitlines() or ["an error"])[0][:120],
             "Export the run again.",
         ) from error
+    return _checked_folders(members)
+
+
+def _checked_folders(members: Mapping[str, bytes]) -> dict[str, dict[str, bytes]]:
     folders: dict[str, dict[str, bytes]] = {}
     for name, data in members.items():
         folder, _, file = name.partition("/")
