@@ -171,7 +171,9 @@ def test_only_the_catalogue_names_concrete_models() -> None:
             if within(imported, *CONCRETE):
                 yield line, imported
 
-    forbid(concrete, "dashboard", "swiftcore.evaluation")
+    forbid(
+        concrete, "dashboard", "swiftcore.evaluation", "swiftcore.fitting", "swiftcore.model_file"
+    )
 
 
 def test_pages_never_import_the_compiler() -> None:
