@@ -21,7 +21,7 @@ from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import refuse
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.repeatable_zip import zip_bytes
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor.mode import Mode
+from swiftcore.tensor.sparse_tensor import SparseTensor
 
 
 def check_tensor(tensor: Any) -> None:
@@ -50,9 +51,11 @@ def check_features(known_modes: Sequence[Mode] | None, tensor: SparseTensor) -> 
             f"sizes {tensor.shape[1:]}",
             f"Build the tensor with the model's {expected} features, in its order.",
         )
-    for position, (mode, known) in enumerate(
-        zip(tensor.modes[1:], known_modes[1:], strict=True), start=2
-    ):
+    _check_labels(known_modes[1:], tensor.modes[1:])
+
+
+def _check_labels(known_modes: Sequence[Mode], modes: Sequence[Mode]) -> None:
+    for position, (mode, known) in enumerate(zip(modes, known_modes, strict=True), start=2):
         if mode.labels != known.labels:
             first = next(i for i, label in enumerate(mode.labels) if label != known.labels[i])
             raise refuse(

@@ -11,7 +11,7 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse, where_list
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 MAX_KEY = 2**62
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 # words of two letters or more, or the end of a sentence (a mark before a space, or a blank line)
 _TOKEN = re.compile(r"[^\W\d_]{2,}|[.!?]+[\"')\]]*\s|\n\s*\n")

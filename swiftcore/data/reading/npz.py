@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse, where_list
-from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor.entry_checks import MAX_MODE
 
 _COORDINATES = ("coordinates", "coords", "indices", "subs", "index")
 _VALUES = ("values", "data", "vals", "counts")

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import InvalidData, refuse, where_list
-from swiftcore.tensor.sparse_tensor import MAX_MODE, Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor.entry_checks import MAX_MODE
 
 MAX_MODES = 16
 # values to the last bit: from pandas 3.1 on the default, and asking for it is deprecated

@@ -13,7 +13,7 @@ from swiftcore.data.options import BuildOptions, Limits, options_from_text
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.summary import DatasetSummary, leaky_features, summarize
 from swiftcore.errors import InvalidSettings
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 
 def random_tensor(rng: np.random.Generator, outcome: NDArray[np.bool_], leak: bool) -> SparseTensor:

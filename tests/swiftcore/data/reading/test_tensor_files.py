@@ -21,7 +21,7 @@ from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import InvalidData
-from swiftcore.tensor.sparse_tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 Write = Callable[[str, str | bytes], Path]
 
