@@ -18,14 +18,19 @@ def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
 
     A row without any feature is at distance 1 from every other row: nothing is known of it.
     """
-    norms = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
-    unit = sparse.diags_array(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
-    scaled = sparse.csr_array(unit @ features)
+    scaled = unit_rows(features)
     cost = (scaled @ scaled.T).toarray()
     np.subtract(1.0, cost, out=cost)
     np.clip(cost, 0.0, None, out=cost)
     np.fill_diagonal(cost, 0.0)
     return np.asarray(cost)
+
+
+def unit_rows(features: sparse.csr_array) -> sparse.csr_array:
+    """The rows scaled to length one; a row of zeros stays as it is."""
+    norms = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
+    scale = sparse.diags_array(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+    return sparse.csr_array(scale @ features)
 
 
 def row_features(tensor: SparseTensor, mode: int = 0) -> sparse.csr_array:

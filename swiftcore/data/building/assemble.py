@@ -36,18 +36,8 @@ class Built:
 
 def from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
     """Outcome, groups, dropped codes, join, tensor."""
-    grouped = bool(options.code_groups or options.medication_groups)
     records = _without_codes(records, options.drop_codes, findings)
-    try:
-        records, outcome = take_outcome(records, options, findings)
-        records = _regrouped(records, options, findings) if grouped else records
-    except InvalidData as error:
-        if not (grouped and error.problems[0].code == "outcome-absent"):
-            raise
-        records = _regrouped(records, options, findings)  # the outcome may name a group
-        records, outcome = take_outcome(records, options, findings)
-    if grouped:
-        records = _without_codes(records, options.drop_codes, findings)
+    records, outcome = _outcome_and_groups(records, options, findings)
     owners: dict[str, str] = {}
     if options.rows == "visit":
         moved = [by_visit(table) for table in records.events]
@@ -61,29 +51,53 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
         within_visit=records.times_within_visit,
         duplicates=options.duplicates,
     )
-    classes = None
-    if outcome is not None:
-        classes = dict(outcome.of)
-        if owners:
-            findings.note("The outcome is that of the patient, the same for all visits.")
-            classes = {v: outcome.of[who] for v, who in owners.items() if who in outcome.of}
-    name = outcome.name if outcome else ""
-    return from_cells(cells, classes, name, options, findings, owners)
+    outcome = _of_visits(outcome, owners, findings)
+    return from_cells(cells, outcome, options, findings, owners)
+
+
+def _outcome_and_groups(
+    records: Records, options: BuildOptions, findings: Findings
+) -> tuple[Records, Outcome | None]:
+    """Take the outcome out of the records and put their codes into groups.
+
+    The outcome is looked for among the codes as they stand in the source; only when it is
+    not there may it name a group.
+    """
+    if not (options.code_groups or options.medication_groups):
+        return take_outcome(records, options, findings)
+    try:
+        records, outcome = take_outcome(records, options, findings)
+        records = _regrouped(records, options, findings)
+    except InvalidData as error:
+        if error.problems[0].code != "outcome-absent":
+            raise
+        records = _regrouped(records, options, findings)
+        records, outcome = take_outcome(records, options, findings)
+    return _without_codes(records, options.drop_codes, findings), outcome
+
+
+def _of_visits(
+    outcome: Outcome | None, owners: dict[str, str], findings: Findings
+) -> Outcome | None:
+    """The outcome of each visit: that of its patient."""
+    if outcome is None or not owners:
+        return outcome
+    findings.note("The outcome is that of the patient, the same for all visits.")
+    known = {visit: outcome.of[who] for visit, who in owners.items() if who in outcome.of}
+    return replace(outcome, of=known)
 
 
 def from_cells(
     cells: Cells,
-    classes: dict[str, int | str] | None,
-    outcome_name: str,
+    outcome: Outcome | None,
     options: BuildOptions,
     findings: Findings,
     owners: dict[str, str] | None = None,
 ) -> Built:
     """The tensor of the cells whose rows have an outcome (all rows when there is none)."""
-    if classes is not None:
-        known = [label in classes for label in cells.row.labels]
-        used = np.unique(cells.row.codes)
-        lost = sum(not known[code] for code in used)
+    if outcome is not None:
+        known = [label in outcome.of for label in cells.row.labels]
+        lost = sum(not known[code] for code in np.unique(cells.row.codes))
         findings.leave_out("rows without an outcome", lost, cells.row.name)
         cells = cells.take(cells.row.marked(known))
     if not len(cells):
@@ -96,22 +110,26 @@ def from_cells(
         )
     tensor = build_tensor(cells, options, findings)
     rows = tensor.modes[0].labels
-    outcome = None if classes is None else _outcome_array([classes[row] for row in rows])
-    if outcome is not None and len(np.unique(outcome)) < 2:
+    groups = tuple(owners[row] for row in rows) if owners else ()
+    if outcome is None:
+        return Built(tensor, row_groups=groups)
+    return Built(tensor, _outcome_array(outcome, rows), outcome.name, groups)
+
+
+def _outcome_array(outcome: Outcome, rows: tuple[str, ...]) -> NDArray[Any]:
+    """The outcome of each row, as bools or as texts; one class alone is refused."""
+    values = [outcome.of[row] for row in rows]
+    flags = all(isinstance(value, int) for value in values)
+    classes = np.array(values, dtype=bool) if flags else np.array([str(v) for v in values])
+    if len(np.unique(classes)) < 2:
         raise refuse(
             "outcome-one-class",
             "All rows have the same outcome",
-            outcome_name,
-            f"only '{outcome[0]}'",
+            outcome.name,
+            f"only '{classes[0]}'",
             "Choose another outcome, or allow events after it.",
         )
-    groups = tuple(owners[row] for row in rows) if owners else ()
-    return Built(tensor, outcome, outcome_name if outcome is not None else "", groups)
-
-
-def _outcome_array(values: list[int | str]) -> NDArray[Any]:
-    flags = all(isinstance(value, int) for value in values)
-    return np.array(values, dtype=bool) if flags else np.array([str(v) for v in values])
+    return classes
 
 
 def _regrouped(records: Records, options: BuildOptions, findings: Findings) -> Records:
@@ -155,8 +173,7 @@ def from_long_table(
         findings.leave_out("rows with a code to be dropped", int(gone.sum()), "the table")
         cells = cells.take(~gone)
     cells, outcome = take_cell_outcome(cells, column, options, findings)
-    classes = dict(outcome.of) if outcome else None
-    return from_cells(cells, classes, outcome.name if outcome else "", options, findings)
+    return from_cells(cells, outcome, options, findings)
 
 
 def _without_codes(records: Records, codes: tuple[str, ...], findings: Findings) -> Records:

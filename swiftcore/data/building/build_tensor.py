@@ -40,7 +40,18 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     places, counts = _positive(places, counts, findings)
     kept = _chosen_features(places, columns, options, findings)
     places, counts = places[kept], counts[kept]
-    if not len(counts):
+    values = cell_values(counts, options.values)
+    _check_values(values)
+    lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
+    findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
+    places, modes = _closed_up(places, columns)
+    places.setflags(write=False)
+    values.setflags(write=False)
+    return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
+
+
+def _check_values(values: NDArray[np.float64]) -> None:
+    if not len(values):
         raise refuse(
             "nothing-left",
             "No cell is left to build a tensor from",
@@ -48,10 +59,6 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
             "0 cells",
             "Lower the minimum support or check the columns.",
         )
-    lost_rows = len(columns[0].labels) - len(np.unique(places[:, 0]))
-    findings.leave_out("rows without any remaining feature", lost_rows, columns[0].name)
-    places, modes = _closed_up(places, columns)
-    values = cell_values(counts, options.values)
     if not np.isfinite(values).all():
         raise refuse(
             "value-sum",
@@ -60,9 +67,6 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
             "an infinite sum",
             "Divide all values by a common unit.",
         )
-    places.setflags(write=False)
-    values.setflags(write=False)
-    return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
 
 
 def _sorted_columns(columns: list[Coded]) -> list[Coded]:
@@ -84,6 +88,26 @@ def _combined(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """One entry per cell; repeated rows are summed, or the largest kept, or refused."""
     shape = [len(column.labels) for column in columns]
+    keys = _cell_numbers(columns, shape)
+    whole = bool((counts == np.floor(counts)).all() and counts.sum() < 2**53)
+    # sums of whole numbers are exact in any order; fractions are added from small to large
+    order = np.argsort(keys, kind="stable") if whole else np.lexsort((counts, keys))
+    keys, counts = keys[order], counts[order]
+    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
+    _report_repeats(order, first, duplicates, findings)
+    if len(keys):
+        reduce = np.add if duplicates == "sum" else np.maximum
+        counts = reduce.reduceat(counts, first)
+    keys = keys[first]
+    places = np.empty((len(keys), len(shape)), dtype=np.int64)
+    for axis in range(len(shape) - 1, 0, -1):
+        keys, places[:, axis] = np.divmod(keys, shape[axis])
+    places[:, 0] = keys
+    return places, counts
+
+
+def _cell_numbers(columns: list[Coded], shape: list[int]) -> NDArray[np.int64]:
+    """One number per row for the cell it names: the cells counted through, last mode fastest."""
     if np.prod([float(size) for size in shape]) > MAX_KEY:
         raise refuse(
             "tensor-large",
@@ -95,14 +119,16 @@ def _combined(
     keys = columns[0].codes.copy()
     for column, size in zip(columns[1:], shape[1:], strict=True):
         keys = keys * size + column.codes
-    whole = bool((counts == np.floor(counts)).all() and counts.sum() < 2**53)
-    # sums of whole numbers are exact in any order; fractions are added from small to large
-    order = np.argsort(keys, kind="stable") if whole else np.lexsort((counts, keys))
-    keys, counts = keys[order], counts[order]
-    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
-    repeated = len(keys) - len(first)
+    return keys
+
+
+def _report_repeats(
+    order: NDArray[np.int64], first: NDArray[np.int64], duplicates: str, findings: Findings
+) -> None:
+    """Note rows that name a cell again, or refuse them; ``first`` are places in ``order``."""
+    repeated = len(order) - len(first)
     if repeated and duplicates == "refuse":
-        again = np.setdiff1d(np.arange(len(keys)), first)
+        again = np.setdiff1d(np.arange(len(order)), first)
         raise refuse(
             "rows-repeat",
             "Rows name the same cell more than once",
@@ -113,18 +139,9 @@ def _combined(
     if repeated:
         how = "their amounts were added" if duplicates == "sum" else "the largest amount was kept"
         findings.note(
-            f"{repeated:,} of {len(keys):,} events fall into a cell that another event "
+            f"{repeated:,} of {len(order):,} events fall into a cell that another event "
             f"fills too; {how}."
         )
-    if len(keys):
-        reduce = np.add if duplicates == "sum" else np.maximum
-        counts = reduce.reduceat(counts, first)
-    keys = keys[first]
-    places = np.empty((len(keys), len(shape)), dtype=np.int64)
-    for axis in range(len(shape) - 1, 0, -1):
-        keys, places[:, axis] = np.divmod(keys, shape[axis])
-    places[:, 0] = keys
-    return places, counts
 
 
 def _positive(
@@ -141,17 +158,7 @@ def _chosen_features(
     """Cells whose features all have support enough and stand among the most frequent."""
     kept = np.ones(len(places), dtype=bool)
     if options.top:
-        for axis in range(1, len(columns)):
-            support = _support(places, axis, len(columns[axis].labels))
-            order = np.argsort(-support, kind="stable")
-            few = np.ones(len(support), dtype=bool)
-            few[order[: options.top]] = False
-            findings.leave_out(
-                f"features beyond the {options.top} most frequent",
-                int((few & (support > 0)).sum()),
-                columns[axis].name,
-            )
-            kept &= ~few[places[:, axis]]
+        kept = _among_top(places, columns, options.top, findings)
     rare = [np.zeros(len(column.labels), dtype=bool) for column in columns]
     while options.min_support > 1:  # what goes in one mode may cost support in another
         before = int(kept.sum())
@@ -162,12 +169,25 @@ def _chosen_features(
             kept &= ~low[places[:, axis]]
         if int(kept.sum()) == before:
             break
+    reason = f"features in fewer than {options.min_support} rows"
+    for column, low in zip(columns[1:], rare[1:], strict=True):
+        findings.leave_out(reason, int(low.sum()), column.name)
+    return kept
+
+
+def _among_top(
+    places: NDArray[np.int64], columns: list[Coded], top: int, findings: Findings
+) -> NDArray[np.bool_]:
+    """Cells all of whose features are among the ``top`` most frequent of their mode."""
+    kept = np.ones(len(places), dtype=bool)
+    reason = f"features beyond the {top} most frequent"
     for axis in range(1, len(columns)):
-        findings.leave_out(
-            f"features in fewer than {options.min_support} rows",
-            int(rare[axis].sum()),
-            columns[axis].name,
-        )
+        support = _support(places, axis, len(columns[axis].labels))
+        order = np.argsort(-support, kind="stable")
+        few = np.ones(len(support), dtype=bool)
+        few[order[:top]] = False
+        findings.leave_out(reason, int((few & (support > 0)).sum()), columns[axis].name)
+        kept &= ~few[places[:, axis]]
     return kept
 
 

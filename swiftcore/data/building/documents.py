@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import ArrayLike, NDArray
 
+from swiftcore.cost.cosine import unit_rows
 from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
@@ -90,6 +91,41 @@ def read_corpus(
         When no text holds a word.
     """
     stop = STOP_WORDS if stop_words == "english" else frozenset()
+    words, sentence, word, owner = _tokenized(texts, stop)
+    if not words:
+        raise refuse(
+            "no-words",
+            "The texts hold no words",
+            "documents",
+            f"{len(texts)} texts",
+            "Check the encoding and the stop words.",
+        )
+    _note_repeats(texts, findings)
+    order = np.argsort(np.array(words))
+    rank = np.empty(len(words), dtype=np.int64)
+    rank[order] = np.arange(len(words))
+    return Corpus(
+        names=tuple(names),
+        words=tuple(words[k] for k in order),
+        sentence=np.array(sentence, dtype=np.int64),
+        word=rank[np.array(word, dtype=np.int64)],
+        sentence_document=np.array(owner, dtype=np.int64),
+    )
+
+
+def _note_repeats(texts: Sequence[str], findings: Findings) -> None:
+    repeats = len(texts) - len({" ".join(text.split()) for text in texts})
+    if repeats:
+        findings.note(
+            f"{repeats:,} documents repeat another one word for word; keep them in the "
+            "same fold when evaluating."
+        )
+
+
+def _tokenized(
+    texts: Sequence[str], stop: frozenset[str]
+) -> tuple[list[str], list[int], list[int], list[int]]:
+    """The words as they come up, sentence and word of each token, document of each sentence."""
     place: dict[str, int] = dict.fromkeys(stop, -1)
     words: list[str] = []
     sentence: list[int] = []
@@ -111,31 +147,7 @@ def read_corpus(
             if code >= 0:
                 sentence.append(len(owner) - 1)
                 word.append(code)
-    if not words:
-        raise refuse(
-            "no-words",
-            "The texts hold no words",
-            "documents",
-            f"{len(texts)} texts",
-            "Check the encoding and the stop words.",
-        )
-    repeats = len(texts) - len({" ".join(text.split()) for text in texts})
-    if repeats:
-        findings.note(
-            f"{repeats:,} documents repeat another one word for word; keep them in the "
-            "same fold when evaluating."
-        )
-    order = np.argsort(np.array(words))
-    rank = np.empty(len(words), dtype=np.int64)
-    rank[order] = np.arange(len(words))
-    sentences, codes = np.array(sentence, dtype=np.int64), rank[np.array(word, dtype=np.int64)]
-    return Corpus(
-        tuple(names),
-        tuple(words[k] for k in order),
-        sentences,
-        codes,
-        np.array(owner, dtype=np.int64),
-    )
+    return words, sentence, word, owner
 
 
 def choose_words(
@@ -156,28 +168,13 @@ def choose_words(
     training_rows : array-like, optional
         Only these documents are looked at; give them whenever results are evaluated.
     """
-    chosen = _rows(counts, training_rows)
-    weights = tfidf(chosen) if by == "tfidf" else chosen > 0
+    chosen = counts
+    if training_rows is not None:
+        chosen = sparse.csr_array(counts[np.asarray(training_rows)])
+    weights = unit_rows(tf_idf(chosen)) if by == "tfidf" else chosen > 0
     total = np.asarray(weights.sum(axis=0), dtype=np.float64).ravel()
     order = np.lexsort((np.arange(len(total)), -np.round(total, 9)))[:size]
     return tuple(words[k] for k in sorted(order.tolist()) if total[k] > 0)
-
-
-def tfidf(counts: sparse.csr_array, training_rows: ArrayLike | None = None) -> sparse.csr_array:
-    """Word counts weighted by rarity, each document scaled to length one.
-
-    How rare a word is comes from the training rows alone; the weights of a document that was
-    not among them follow from its own words and these.
-    """
-    reference = _rows(counts, training_rows)
-    weighted = tf_idf(counts, reference)
-    length = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-    return sparse.csr_array(weighted.multiply(scale[:, None]))
-
-
-def _rows(counts: sparse.csr_array, rows: ArrayLike | None) -> sparse.csr_array:
-    return counts if rows is None else sparse.csr_array(counts[np.asarray(rows)])
 
 
 def cooccurrence_tensor(corpus: Corpus, vocabulary: Sequence[str]) -> SparseTensor:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swiftcore.data.building.events import Cells
 from swiftcore.data.options import BuildOptions
@@ -198,6 +199,24 @@ def read_cells(
     str
         Name of the outcome column.
     """
+    roles = _checked_roles(table, options, findings)
+    row = table.coded(roles.row)
+    features = tuple(table.coded(column) for column in roles.features)
+    bad = _unnamed(table.name, row, features, findings)
+    amount = _amounts(table, roles.value, bad, findings)
+    bad |= np.isnan(amount)
+    outcome = _row_outcome(row, table, roles.outcome, findings) if roles.outcome else {}
+    findings.stop_if_problems()
+    _note_unused(table, roles, findings)
+    if len(row.labels) == table.n_rows > 1:
+        findings.note(f"Every {roles.row} has one row only; a table of events has several.")
+    cells = Cells(row, features, amount, event_days(table, roles, options, findings))
+    findings.stop_if_problems()
+    return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
+
+
+def _checked_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
+    """The roles, noted; a table without row ids or features is refused."""
     settings = dict(options.columns)
     if options.outcome_column:
         settings.setdefault("outcome", options.outcome_column)
@@ -212,38 +231,47 @@ def read_cells(
             "Say which columns are the row and the features.",
         )
     findings.stop_if_problems()
-    row = table.coded(roles.row)
-    features = [table.coded(column) for column in roles.features]
+    return roles
+
+
+def _unnamed(
+    table: str, row: Coded, features: tuple[Coded, ...], findings: Findings
+) -> NDArray[np.bool_]:
+    """Rows that lack a usable name of their row or of a feature, counted by reason."""
     bad = row.missing()
-    findings.leave_out("rows without a row id", int(bad.sum()), table.name)
+    findings.leave_out("rows without a row id", int(bad.sum()), table)
     for feature in features:
         empty = feature.missing() & ~bad
-        findings.leave_out(f"rows without an entry in {feature.name}", int(empty.sum()), table.name)
+        findings.leave_out(f"rows without an entry in {feature.name}", int(empty.sum()), table)
         bad |= empty
     odd = np.any([column.unusable() for column in (row, *features)], axis=0) & ~bad
     findings.leave_out(
         "rows whose name holds a line break or is too long (a stray quote?)",
         int(odd.sum()),
-        table.name,
+        table,
     )
-    bad |= odd
-    amount = np.ones(table.n_rows)
-    if roles.value:
-        amount = numbers(table.coded(roles.value), table.name, findings)
-        blank = np.isnan(amount) & ~bad
-        findings.leave_out(f"rows without a value in {roles.value}", int(blank.sum()), table.name)
-        bad |= np.isnan(amount)
-    outcome = _row_outcome(row, table, roles.outcome, findings) if roles.outcome else {}
-    findings.stop_if_problems()
-    _note_unused(table, roles, findings)
-    if len(row.labels) == table.n_rows > 1:
-        findings.note(f"Every {roles.row} has one row only; a table of events has several.")
-    time = None
-    if roles.date:
-        time = days(table.coded(roles.date), table.name, options.date_order, findings)
-    findings.stop_if_problems()
-    cells = Cells(row, tuple(features), amount, time)
-    return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
+    return np.asarray(bad | odd)
+
+
+def _amounts(
+    table: TextTable, column: str, bad: NDArray[np.bool_], findings: Findings
+) -> NDArray[np.float64]:
+    """The value of each row, 1 without a value column; NaN where it is empty, which is counted."""
+    if not column:
+        return np.ones(table.n_rows)
+    amount = numbers(table.coded(column), table.name, findings)
+    blank = np.isnan(amount) & ~bad
+    findings.leave_out(f"rows without a value in {column}", int(blank.sum()), table.name)
+    return amount
+
+
+def event_days(
+    table: TextTable, roles: ColumnRoles, options: BuildOptions, findings: Findings
+) -> NDArray[np.float64] | None:
+    """The day of each row, where a column holds dates."""
+    if not roles.date:
+        return None
+    return days(table.coded(roles.date), table.name, options.date_order, findings)
 
 
 def _row_outcome(row: Coded, table: TextTable, column: str, findings: Findings) -> dict[str, str]:

@@ -51,51 +51,26 @@ def join_events(
         When visits or dates are missing altogether, when no row has a partner, or when the
         join would make more pairs than memory can hold.
     """
-    subjects, labels = _together([table.subject for table in tables])
-    groups = subjects
+    groups, _ = _together([table.subject for table in tables])
     keep = [np.ones(len(table), dtype=bool) for table in tables]
     if how == "visit" or (how == "window" and within_visit):
-        visits, _ = _together([_visit(table) for table in tables])
-        width = 1 + max((int(codes.max(initial=0)) for codes in visits), default=0)
-        groups = [who * width + visit for who, visit in zip(subjects, visits, strict=True)]
-        keep = [~_visit(table).missing() for table in tables]
-        _count(keep, tables, "events without a visit", findings)
+        groups, keep = _visit_groups(tables, groups, findings)
     if how == "window":
-        times = [_time(table) for table in tables]
-        dated = [~np.isnan(time) for time in times]
-        _count(
-            [day | ~now for day, now in zip(dated, keep, strict=True)],
-            tables,
-            "events without a date",
-            findings,
-        )
-        keep = [now & day for now, day in zip(keep, dated, strict=True)]
+        times, keep = _dated(tables, keep, findings)
         joined = _window_join(groups, times, keep, window_days)
     else:
         if duplicates != "refuse":
             tables, groups, keep = _condensed(tables, groups, keep, duplicates, findings)
-            subjects, labels = _together([table.subject for table in tables])
         joined = _group_join(groups, keep)
     if not len(joined[0]):
-        names = " and ".join(table.name for table in tables)
         raise refuse(
             "join-empty",
             "No events belong together",
-            names,
+            " and ".join(table.name for table in tables),
             f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them",
             "Check that both tables use the same ids, or join per patient.",
         )
-    amount = np.ones(len(joined[0]))
-    for table, rows in zip(tables, joined, strict=True):
-        if table.amount is not None:
-            amount = amount * table.amount[rows]
-    row = Coded(tables[0].subject.name, subjects[0][joined[0]], labels)
-    features = tuple(
-        Coded(table.name, table.feature.codes[rows], table.feature.labels)
-        for table, rows in zip(tables, joined, strict=True)
-    )
-    _count_unpartnered(subjects, tables, row, findings)
-    return Cells(row, features, amount)
+    return _joined_cells(tables, joined, findings)
 
 
 def by_visit(table: Events) -> tuple[Events, dict[str, str]]:
@@ -103,17 +78,7 @@ def by_visit(table: Events) -> tuple[Events, dict[str, str]]:
     both, pairs = pair(table.subject, _visit(table), "visit")
     labels = [visit and f"{who} / {visit}" for who, visit in pairs]
     owners = {label: who for label, (who, _) in zip(labels, pairs, strict=True)}
-    moved = Events(
-        table.name,
-        both.relabel(labels),
-        table.feature,
-        table.codes,
-        table.system,
-        table.visit,
-        table.time,
-        table.amount,
-    )
-    return moved, owners
+    return replace(table, subject=both.relabel(labels)), owners
 
 
 def _together(columns: Sequence[Coded]) -> tuple[list[NDArray[np.int64]], tuple[str, ...]]:
@@ -150,11 +115,46 @@ def _time(table: Events) -> NDArray[np.float64]:
     return table.time
 
 
-def _count(
-    keep: list[NDArray[np.bool_]], tables: Sequence[Events], reason: str, findings: Findings
-) -> None:
+def _visit_groups(
+    tables: Sequence[Events], subjects: list[NDArray[np.int64]], findings: Findings
+) -> tuple[list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
+    """One group per subject and visit, and which events name a visit; the others are counted."""
+    visits, _ = _together([_visit(table) for table in tables])
+    width = 1 + max((int(codes.max(initial=0)) for codes in visits), default=0)
+    groups = [who * width + visit for who, visit in zip(subjects, visits, strict=True)]
+    keep = [~_visit(table).missing() for table in tables]
     for table, kept in zip(tables, keep, strict=True):
-        findings.leave_out(reason, int((~kept).sum()), table.name)
+        findings.leave_out("events without a visit", int((~kept).sum()), table.name)
+    return groups, keep
+
+
+def _dated(
+    tables: Sequence[Events], keep: list[NDArray[np.bool_]], findings: Findings
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.bool_]]]:
+    """The dates of all events, and which of those kept have one; the others are counted."""
+    times = [_time(table) for table in tables]
+    dated = [~np.isnan(time) for time in times]
+    for table, day, kept in zip(tables, dated, keep, strict=True):
+        findings.leave_out("events without a date", int((kept & ~day).sum()), table.name)
+    return times, [kept & day for kept, day in zip(keep, dated, strict=True)]
+
+
+def _joined_cells(
+    tables: Sequence[Events], joined: list[NDArray[np.int64]], findings: Findings
+) -> Cells:
+    """One cell per combination: its row, its features and the product of the amounts."""
+    subjects, labels = _together([table.subject for table in tables])
+    amount = np.ones(len(joined[0]))
+    for table, rows in zip(tables, joined, strict=True):
+        if table.amount is not None:
+            amount = amount * table.amount[rows]
+    row = Coded(tables[0].subject.name, subjects[0][joined[0]], labels)
+    features = tuple(
+        Coded(table.name, table.feature.codes[rows], table.feature.labels)
+        for table, rows in zip(tables, joined, strict=True)
+    )
+    _count_unpartnered(subjects, tables, row, findings)
+    return Cells(row, features, amount)
 
 
 def _count_unpartnered(

@@ -11,13 +11,14 @@ from swiftcore.data.building.ehr import TABLE_ENDING
 from swiftcore.data.building.event_table import (
     ID_NAMES,
     ColumnRoles,
+    event_days,
     find_column,
     guess_roles,
     plain_name,
 )
 from swiftcore.data.building.events import Events, Records
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.reading.coded import Coded, days, numbers
+from swiftcore.data.reading.coded import Coded, numbers
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text import TextTable
 from swiftcore.errors import refuse, where_list
@@ -31,35 +32,23 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
     A table with one row per patient is taken for the patients' table; every other table that
     shares the patients' id becomes a mode.
     """
-    events: list[Events] = []
-    titles: list[str] = []
+    events: list[tuple[str, Events]] = []
     traits: dict[str, dict[str, str]] = {}
     for table in sorted(tables, key=lambda one: one.name):
-        settings = {
-            role: name
-            for role, name in options.columns.items()
-            if all(find_column(table.columns, part.strip()) for part in name.split(","))
-        }
+        settings = _settings_of(table, options)
         roles = guess_roles(table, settings, findings)
         if plain_name(roles.row) not in ID_NAMES and "row" not in settings:
             findings.note(f"{table.name} was not used: no column of patients or row ids.")
             continue
         ids = table.coded(roles.row)
         title = TABLE_ENDING.sub("", table.name.rsplit("/", 1)[-1])
-        once = len(ids.labels) == len(ids)
-        if once and ("patient" in title.lower() or "person" in title.lower() or not roles.features):
+        if _one_row_each(title, ids, roles):
             traits.update(_traits(table, ids))
             findings.mapping[title] = f"patients by {roles.row}"
         elif roles.features:
-            events.append(_events(table, ids, roles, options, findings))
-            titles.append(title)
+            events.append((title, _events(table, ids, roles, options, findings)))
             findings.mapping[title] = f"{roles.row} has {roles.features[0]}"
     findings.stop_if_problems()
-    names = [table.name for table in events]
-    events = [
-        table if names.count(table.name) == 1 else replace(table, name=title)
-        for table, title in zip(events, titles, strict=True)
-    ]
     if not events:
         raise refuse(
             "tables-unclear",
@@ -68,7 +57,31 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
             f"tables {where_list([t.name for t in tables])}",
             "Name the columns for row and features.",
         )
-    return Records(tuple(events), traits, None)
+    return Records(_distinct(events), traits, None)
+
+
+def _one_row_each(title: str, ids: Coded, roles: ColumnRoles) -> bool:
+    """Whether this is the patients' table: nobody twice, and by its title or without features."""
+    named = "patient" in title.lower() or "person" in title.lower()
+    return len(ids.labels) == len(ids) and (named or not roles.features)
+
+
+def _settings_of(table: TextTable, options: BuildOptions) -> dict[str, str]:
+    """The columns set by the person, as far as this table has them."""
+    return {
+        role: names
+        for role, names in options.columns.items()
+        if all(find_column(table.columns, name.strip()) for name in names.split(","))
+    }
+
+
+def _distinct(events: list[tuple[str, Events]]) -> tuple[Events, ...]:
+    """Modes of the same name are named after their tables instead."""
+    names = [table.name for _, table in events]
+    return tuple(
+        table if names.count(table.name) == 1 else replace(table, name=title)
+        for title, table in events
+    )
 
 
 def _events(
@@ -80,16 +93,7 @@ def _events(
 ) -> Events:
     feature = table.coded(roles.features[0])
     codes = feature.labels
-    named = next(
-        (
-            column
-            for column in table.columns
-            if _NAME.search(plain_name(column))
-            and column not in roles.described().values()
-            and column != roles.row
-        ),
-        "",
-    )
+    named = _name_column(table, roles)
     if named:
         feature, codes = _with_names(feature, table.coded(named))
     if roles.features[1:]:
@@ -98,13 +102,18 @@ def _events(
             f"to use {where_list(roles.features[1:])}."
         )
     visit = table.coded(roles.visit) if roles.visit else None
-    time = None
-    if roles.date:
-        time = days(table.coded(roles.date), table.name, options.date_order, findings)
+    time = event_days(table, roles, options, findings)
     amount = numbers(table.coded(roles.value), table.name, findings) if roles.value else None
     who = Coded("patient", ids.codes, ids.labels)
     events = Events(roles.features[0], who, feature, codes, (), visit, time, amount)
     return events.usable(findings, table.name)
+
+
+def _name_column(table: TextTable, roles: ColumnRoles) -> str:
+    """The first free column that may hold names of the codes; "" when there is none."""
+    used = {*roles.described().values(), roles.row}
+    free = (column for column in table.columns if column not in used)
+    return next((column for column in free if _NAME.search(plain_name(column))), "")
 
 
 def _with_names(code: Coded, name: Coded) -> tuple[Coded, tuple[str, ...]]:

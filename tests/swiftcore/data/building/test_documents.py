@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus, tfidf
+from swiftcore.cost.cosine import unit_rows
+from swiftcore.cost.tf_idf import tf_idf
+from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
@@ -54,12 +56,14 @@ def test_abbreviations_do_not_end_a_sentence_and_stop_words_vanish() -> None:
     assert "the" in corpus_of(["The end."], "none").words
 
 
-def test_tfidf_equals_scikit_learn() -> None:
+def test_tf_idf_equals_scikit_learn() -> None:
     counts = corpus_of(TEXTS).word_counts()
-    ours, theirs = tfidf(counts).toarray(), TfidfTransformer().fit_transform(counts).toarray()
+    ours = unit_rows(tf_idf(counts)).toarray()
+    theirs = TfidfTransformer().fit_transform(counts).toarray()
     assert np.allclose(ours, theirs, atol=1e-12)
     fitted = TfidfTransformer().fit(counts[[0, 1]])
-    assert np.allclose(tfidf(counts, [0, 1]).toarray(), fitted.transform(counts).toarray())
+    ours = unit_rows(tf_idf(counts, counts[[0, 1]])).toarray()
+    assert np.allclose(ours, fitted.transform(counts).toarray())
 
 
 def test_vocabulary_by_documents_and_by_tfidf() -> None:
@@ -84,7 +88,7 @@ def test_test_rows_never_touch_the_vocabulary_or_the_weights() -> None:
         counts = corpus.word_counts()
         words = choose_words(counts, corpus.words, 4, "tfidf", train)
         kept = [corpus.words.index(word) for word in letters]
-        return words, tfidf(counts, train).toarray()[train][:, kept].tobytes()
+        return words, tf_idf(counts, counts[train]).toarray()[train][:, kept].tobytes()
 
     reference = learnt(texts)
     for _ in range(50):
