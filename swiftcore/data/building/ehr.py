@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Callable
-from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.building.ehr_layouts import LAYOUTS, Deaths, EventTable, Layout, Names
-from swiftcore.data.building.events import Events, Records
+from swiftcore.data.building.ehr_layouts import Deaths, EventTable, Layout, Names
+from swiftcore.data.building.ehr_tables import table_names
+from swiftcore.data.building.events import MINUTES_PER_DAY, Events, Records
 from swiftcore.data.building.feature_labels import by_usual_name, labelled
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers, pair
@@ -20,52 +18,7 @@ from swiftcore.data.reading.source import Source
 from swiftcore.data.reading.text import TextTable, read_text_table
 from swiftcore.errors import refuse
 
-TABLE_ENDING = re.compile(r"(\.(csv|tsv|txt|parquet))?(\.gz)?$", re.IGNORECASE)
 _SYSTEMS = {"9": "icd9", "10": "icd10", "icd9": "icd9", "icd10": "icd10"}
-MINUTES = 1440.0
-
-
-def table_names(source: Source) -> dict[str, str]:
-    """Table name in lower case, without endings, to the file that holds it."""
-    found: dict[str, str] = {}
-    for name in source.names:
-        if re.search(r"\.(csv|tsv|parquet)(\.gz)?$", name, re.IGNORECASE):
-            found.setdefault(TABLE_ENDING.sub("", PurePosixPath(name).name).lower(), name)
-    return found
-
-
-def layouts_present(source: Source) -> list[Layout]:
-    """Layouts whose telling tables (or at least one event table) are there."""
-    tables = table_names(source)
-    found = []
-    for layout in LAYOUTS:
-        signature = [table for table, _ in layout.signature]
-        events = [any(name in tables for name in one.tables) for one in layout.events]
-        likely = any(events) and any(table in tables for table in signature)
-        if likely and all(_has_column(source, tables, *part) for part in layout.signature):
-            found.append(layout)
-    return found
-
-
-def _has_column(source: Source, tables: dict[str, str], table: str, column: str) -> bool:
-    """Whether the head of a table names a column; a missing table does not speak against it."""
-    if table not in tables:
-        return True
-    head = source.head(tables[table], 1 << 16)
-    if head.startswith(b"\x1f\x8b"):
-        head = _unzipped_head(head)
-    if head.startswith(b"PAR1"):
-        return True
-    line = head.replace(b"\0", b"").splitlines()[:1]
-    text = line[0].decode("latin-1").lower() if line else ""
-    return column in [name.strip(' "\xef\xbb\xbf\xff\xfe') for name in re.split("[,;\t|]", text)]
-
-
-def _unzipped_head(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(head, 1 << 16)
-    except zlib.error:
-        return b""
 
 
 class ExportReader:
@@ -238,7 +191,7 @@ class ExportReader:
         column = self.column(table, spec.time)
         if column is not None and self.layout.times_within_visit:
             minutes = np.array([_signed(label) for label in column.labels], dtype=np.float64)
-            return np.asarray(minutes[column.codes] / MINUTES)
+            return np.asarray(minutes[column.codes] / MINUTES_PER_DAY)
         if column is not None:
             return days(column, table.name, self.options.date_order, self.findings)
         if self.layout.visit_times and visit is not None:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
 
+MINUTES_PER_DAY = 1440.0
+
 
 @dataclass(frozen=True, eq=False)
 class Events:

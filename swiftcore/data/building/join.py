@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.building.events import Cells, Events
+from swiftcore.data.building.events import MINUTES_PER_DAY, Cells, Events
 from swiftcore.data.reading.coded import Coded, pair
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
 
 MAX_PAIRS = 100_000_000
-MINUTES = 1440.0
 
 
 def join_events(
@@ -219,10 +218,10 @@ def _window_join(
 ) -> list[NDArray[np.int64]]:
     """Row numbers of all combinations in a group whose dates lie within the window."""
     minutes = [
-        np.where(kept, np.nan_to_num(time) * MINUTES, 0.0).round().astype(np.int64)
+        np.where(kept, np.nan_to_num(time) * MINUTES_PER_DAY, 0.0).round().astype(np.int64)
         for time, kept in zip(times, keep, strict=True)
     ]
-    window = round(window_days * MINUTES)
+    window = round(window_days * MINUTES_PER_DAY)
     low = min(int(part.min(initial=0)) for part in minutes)
     span = max(int(part.max(initial=0)) for part in minutes) - low + 2 * window + 1
     # a group's times occupy a stretch of their own, so one sorted key serves group and time

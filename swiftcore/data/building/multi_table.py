@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from swiftcore.data.building.ehr import TABLE_ENDING
-from swiftcore.data.building.event_table import (
+from swiftcore.data.building.column_roles import (
     ID_NAMES,
     ColumnRoles,
-    event_days,
     find_column,
     guess_roles,
     plain_name,
 )
+from swiftcore.data.building.ehr_tables import TABLE_ENDING
+from swiftcore.data.building.event_table import event_days
 from swiftcore.data.building.events import Events, Records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, numbers

@@ -10,10 +10,11 @@ import numpy as np
 
 from swiftcore.data.building.assemble import Built, from_long_table, from_records
 from swiftcore.data.building.build_tensor import cell_values
+from swiftcore.data.building.column_roles import ID_NAMES, document_columns, plain_name
 from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import LAYOUTS
-from swiftcore.data.building.event_table import ID_NAMES, document_columns, plain_name, read_cells
+from swiftcore.data.building.event_table import read_cells
 from swiftcore.data.building.multi_table import read_tables
 from swiftcore.data.building.outcome import Outcome, as_classes
 from swiftcore.data.bundle import bundle_from_bytes

@@ -7,8 +7,8 @@ import zlib
 from collections import Counter
 from pathlib import PurePosixPath
 
-from swiftcore.data.building.ehr import layouts_present
 from swiftcore.data.building.ehr_layouts import LAYOUTS
+from swiftcore.data.building.ehr_tables import layouts_present
 from swiftcore.data.bundle import is_bundle
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
