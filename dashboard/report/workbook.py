@@ -26,7 +26,7 @@ from dashboard.report.contents import PhenotypeSheet, Report
 from dashboard.store.reviews import MAX_LENGTH, PROBLEMS, VERDICTS, Review
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
-from swiftcore.data.reading.source import check_entries
+from swiftcore.data.reading.unpacking import check_entries
 from swiftcore.errors import InvalidData, Problem, refuse
 from swiftcore.runtime.spreadsheet_text import csv_safe
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
-from swiftcore.data.reading.source import check_entries
+from swiftcore.data.reading.unpacking import check_entries
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.runtime.repeatable_zip import zip_bytes
 

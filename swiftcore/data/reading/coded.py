@@ -107,13 +107,26 @@ def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64
     """Numbers of 0 or more; an empty cell is NaN, anything else is a problem with its rows."""
     parsed = np.array([_number(label) for label in column.labels], dtype=np.float64)
     values = parsed[column.codes] if len(parsed) else np.zeros(0)
+    _report_unusable(column, parsed, table, findings)
+    sound = np.isfinite(values)
+    if (values[sound] != np.floor(values[sound])).any():
+        findings.note(f"Column {column.name} holds fractions; they are used as they are.")
+    if sound.any() and values[sound].max() > 1e12:
+        findings.note(
+            f"Column {column.name} holds values up to {values[sound].max():.0e}; "
+            "log-count may serve better."
+        )
+    return values
+
+
+def _report_unusable(
+    column: Coded, parsed: NDArray[np.float64], table: str, findings: Findings
+) -> None:
+    """A problem for each sort of label that is no number of 0 or more."""
     blank = np.array([not label.strip() for label in column.labels], dtype=bool)
+    no_number = "Write plain numbers, or choose another value column."
     for code, bad, cure in (
-        (
-            "value-not-a-number",
-            np.isnan(parsed) & ~blank,
-            "Write plain numbers, or choose another value column.",
-        ),
+        ("value-not-a-number", np.isnan(parsed) & ~blank, no_number),
         ("value-infinite", np.isinf(parsed), "Replace it by a finite value."),
         ("value-negative", parsed < 0, "SWIFT needs values of 0 or more."),
     ):
@@ -127,15 +140,6 @@ def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64
                 f"'{sample}'",
                 cure,
             )
-    sound = np.isfinite(values)
-    if (values[sound] != np.floor(values[sound])).any():
-        findings.note(f"Column {column.name} holds fractions; they are used as they are.")
-    if sound.any() and values[sound].max() > 1e12:
-        findings.note(
-            f"Column {column.name} holds values up to {values[sound].max():.0e}; "
-            "log-count may serve better."
-        )
-    return values
 
 
 def _number(label: str) -> float:

@@ -32,21 +32,7 @@ def tensor_from_arrays(
     InvalidData
         When an array is missing or does not fit the others.
     """
-    coordinates = _first(arrays, _COORDINATES)
-    values = _first(arrays, _VALUES)
-    missing = [
-        names[0]
-        for names, found in ((_COORDINATES, coordinates), (_VALUES, values))
-        if found is None
-    ]
-    if coordinates is None or values is None:
-        raise refuse(
-            "npz-keys",
-            "The file does not hold a coordinate tensor",
-            name,
-            f"arrays {where_list(sorted(arrays), 8)}; no {' and no '.join(missing)}",
-            "Save the arrays 'coordinates' (entries x modes) and 'values'.",
-        )
+    coordinates, values = _required_arrays(arrays, name)
     shape = _shape(arrays, name)
     if coordinates.ndim == 2 and values.ndim == 1:
         rows, columns = coordinates.shape
@@ -58,6 +44,33 @@ def tensor_from_arrays(
     findings.mapping["tensor"] = "coordinates and values"
     modes = _modes(arrays, shape, coordinates, name)
     tensor = SparseTensor.from_coordinates(coordinates, values, shape=shape, modes=modes)
+    _report_entries(values, tensor, name, findings)
+    outcome = _first(arrays, _OUTCOMES)
+    return tensor, _outcome(outcome, tensor.shape[0], name) if outcome is not None else None
+
+
+def _required_arrays(
+    arrays: Mapping[str, NDArray[Any]], name: str
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Coordinates and values, by any of the names people give them."""
+    coordinates, values = _first(arrays, _COORDINATES), _first(arrays, _VALUES)
+    if coordinates is None or values is None:
+        pairs = ((_COORDINATES, coordinates), (_VALUES, values))
+        missing = [names[0] for names, found in pairs if found is None]
+        raise refuse(
+            "npz-keys",
+            "The file does not hold a coordinate tensor",
+            name,
+            f"arrays {where_list(sorted(arrays), 8)}; no {' and no '.join(missing)}",
+            "Save the arrays 'coordinates' (entries x modes) and 'values'.",
+        )
+    return coordinates, values
+
+
+def _report_entries(
+    values: NDArray[Any], tensor: SparseTensor, name: str, findings: Findings
+) -> None:
+    """Count the entries that are 0 and those that share a cell with another."""
     dropped = int(np.sum(values == 0))
     findings.leave_out("entries whose value is 0", dropped, name)
     repeated = len(values) - dropped - tensor.n_entries
@@ -66,8 +79,6 @@ def tensor_from_arrays(
             f"{repeated:,} entries name a cell that another entry names too; "
             "their values were added."
         )
-    outcome = _first(arrays, _OUTCOMES)
-    return tensor, _outcome(outcome, tensor.shape[0], name) if outcome is not None else None
 
 
 def _first(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> NDArray[Any] | None:
@@ -115,23 +126,25 @@ def _modes(
     if not labelled or coordinates.ndim != 2 or not coordinates.size:
         return None
     sizes = shape or tuple(int(top) + 1 for top in coordinates.max(axis=0))
-    modes = []
-    for axis, size in enumerate(sizes):
-        texts = labelled.get(axis)
-        if texts is None:
-            modes.append(Mode.numbered(f"mode {axis + 1}", size))
-            continue
-        if texts.dtype.kind not in "US" or texts.ndim != 1:
-            raise refuse(
-                "npz-labels",
-                "Labels must be a list of text",
-                f"{name}, labels_{axis}",
-                f"data of type {texts.dtype}",
-                "Save fixed-width text.",
-            )
-        as_text = texts if texts.dtype.kind == "U" else np.char.decode(texts, "utf-8", "replace")
-        modes.append(Mode(f"mode {axis + 1}", tuple(as_text.tolist())))
-    return modes
+    return [
+        Mode.numbered(f"mode {axis + 1}", size)
+        if axis not in labelled
+        else Mode(f"mode {axis + 1}", _texts(labelled[axis], f"{name}, labels_{axis}"))
+        for axis, size in enumerate(sizes)
+    ]
+
+
+def _texts(labels: NDArray[Any], where: str) -> tuple[str, ...]:
+    if labels.dtype.kind not in "US" or labels.ndim != 1:
+        raise refuse(
+            "npz-labels",
+            "Labels must be a list of text",
+            where,
+            f"data of type {labels.dtype}",
+            "Save fixed-width text.",
+        )
+    as_text = labels if labels.dtype.kind == "U" else np.char.decode(labels, "utf-8", "replace")
+    return tuple(as_text.tolist())
 
 
 def _outcome(outcome: NDArray[Any], rows: int, name: str) -> NDArray[Any]:

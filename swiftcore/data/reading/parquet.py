@@ -29,22 +29,7 @@ def read_parquet(
         When the file is damaged, encrypted, nested throughout, too wide or too large.
     """
     try:
-        file = arrow_parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
-        budget.check_announced(_announced(file), name)
-        flat, texts = _flat_columns(file.schema_arrow, name, findings)
-        file = arrow_parquet.ParquetFile(
-            io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
-        )
-        batches = []
-        for batch in file.iter_batches(batch_size=65_536, columns=flat, use_threads=False):
-            budget.spend(batch.nbytes, name)
-            batches.append(batch)
-        rows = (
-            pa.Table.from_batches(batches)
-            if batches
-            else file.schema_arrow.empty_table().select(flat)
-        )
-        rows.validate(full=True)
+        rows = _rows(data, name, budget, findings)
     except InvalidData:
         raise
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
@@ -56,6 +41,25 @@ def read_parquet(
             "Write the file again, without encryption.",
         ) from error
     return tuple(rows.column_names), rows
+
+
+def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:
+    file = arrow_parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
+    budget.check_announced(_announced(file), name)
+    flat, texts = _flat_columns(file.schema_arrow, name, findings)
+    file = arrow_parquet.ParquetFile(
+        io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
+    )
+    batches = []
+    for batch in file.iter_batches(batch_size=65_536, columns=flat, use_threads=False):
+        budget.spend(batch.nbytes, name)
+        batches.append(batch)
+    if batches:
+        rows = pa.Table.from_batches(batches)
+    else:
+        rows = file.schema_arrow.empty_table().select(flat)
+    rows.validate(full=True)
+    return rows
 
 
 def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
@@ -75,12 +79,18 @@ def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str]
             f"{name}: {len(schema.names) - len(flat)} columns that are not plain "
             "text, numbers or dates were not read."
         )
+    _check_names(flat, len(schema.names), name)
+    return flat, texts
+
+
+def _check_names(flat: list[str], total: int, name: str) -> None:
+    """There must be columns that can be read, each with a name of its own."""
     if not flat:
         raise refuse(
             "parquet-nested",
             "The table has no plain columns",
             name,
-            f"{len(schema.names)} nested or binary columns",
+            f"{total} nested or binary columns",
             "Write plain text, number and date columns.",
         )
     if len(set(flat)) < len(flat):
@@ -91,7 +101,6 @@ def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str]
             "a repeated name",
             "Give every column its own name.",
         )
-    return flat, texts
 
 
 def _announced(file: Any) -> int:

@@ -5,18 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from swiftcore.data.options import MEGABYTE, Limits
+from swiftcore.data.reading.unpacking import GZIP_MAGIC, Gunzip, check_entries, zip_pieces
 from swiftcore.errors import refuse
-
-CHUNK = MEGABYTE
-HARMLESS = 64 * MEGABYTE  # below this no compression ratio is suspicious
-MAX_RATIO = 500  # tables of plain text reach 100 at most
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Budget:
@@ -108,11 +103,11 @@ class Source:
         InvalidData
             When the file is damaged, is a compression bomb, or breaks the budget.
         """
-        unpack: _Gunzip | None = None
+        unpack: Gunzip | None = None
         out: list[bytes] = []
         for position, piece in enumerate(self._readers[name]()):
             if position == 0 and piece.startswith(GZIP_MAGIC):
-                unpack = _Gunzip(name)
+                unpack = Gunzip(name)
             for decoded in unpack.feed(piece) if unpack else (piece,):
                 out.append(decoded)
                 self.budget.spend(len(decoded), name)
@@ -135,14 +130,7 @@ class Source:
                 if not file.startswith(".") and full.is_file():
                     self._add(full.relative_to(self.path).as_posix(), full)
                     self._check_entries(len(self._readers))
-        if not self._readers:
-            raise refuse(
-                "folder-empty",
-                "The folder holds no files",
-                self.path.name,
-                "0 files",
-                "Choose the folder that holds the tables or texts.",
-            )
+        self._check_filled("folder")
 
     def _check_entries(self, count: int) -> None:
         if count > self.budget.limits.entries:
@@ -155,16 +143,7 @@ class Source:
             )
 
     def _list_zip(self) -> None:
-        try:
-            self._archive = archive = zipfile.ZipFile(_open_regular(self.path))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise refuse(
-                "zip-damaged",
-                "The zip archive cannot be read",
-                self.path.name,
-                str(error),
-                "Make the archive again.",
-            ) from error
+        self._archive = archive = _opened_zip(self.path)
         entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
         self._check_entries(len(entries))
         check_entries(archive, entries, self.path.name)
@@ -183,122 +162,28 @@ class Source:
                 )
             if not hidden:
                 self._sizes[label] = entry.file_size
-                self._readers[label] = lambda entry=entry: _zip_pieces(archive, entry)  # type: ignore[misc]
+                self._readers[label] = lambda entry=entry: zip_pieces(archive, entry)  # type: ignore[misc]
+        self._check_filled("archive")
+
+    def _check_filled(self, container: str) -> None:
         if not self._readers:
             raise refuse(
                 "folder-empty",
-                "The archive holds no files",
+                f"The {container} holds no files",
                 self.path.name,
                 "0 files",
-                "Choose the archive that holds the tables or texts.",
+                f"Choose the {container} that holds the tables or texts.",
             )
 
 
-class _Gunzip:
-    """Undo gz piece by piece, several members in a row, without trusting announced sizes."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.taken = 0
-        self.produced = 0
-        self._member = zlib.decompressobj(31)
-        self._ended = False
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        self.taken += len(data)
-        while data:
-            if self._ended:
-                data = data.lstrip(b"\0")
-                if not data:
-                    return
-                self._member, self._ended = zlib.decompressobj(31), False
-            try:
-                piece = self._member.decompress(data, CHUNK)
-            except zlib.error as error:
-                raise refuse(
-                    "gz-damaged",
-                    "The gz file is damaged",
-                    self.name,
-                    str(error),
-                    "Make the file again or copy it afresh.",
-                ) from error
-            self.produced += len(piece)
-            self._check_ratio()
-            if piece:
-                yield piece
-            self._ended = self._member.eof
-            data = self._member.unused_data if self._ended else self._member.unconsumed_tail
-
-    def _check_ratio(self) -> None:
-        if self.produced > max(HARMLESS, MAX_RATIO * self.taken):
-            raise refuse(
-                "compression-bomb",
-                "The file unpacks to far more than data ever do",
-                self.name,
-                f"more than {MAX_RATIO} times its size",
-                "Unpack it yourself and give the plain file.",
-            )
-
-    def finish(self) -> None:
-        if not self._ended:
-            raise refuse(
-                "gz-cut-off",
-                "The gz file ends too early",
-                self.name,
-                f"{self.produced:,} bytes and no end mark",
-                "Copy the file again; it was cut off.",
-            )
-
-
-def check_entries(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], where: str) -> None:
-    """Refuse archives whose entries overlap, are locked, or claim impossible ratios."""
-    end = 0
-    for entry in sorted(entries, key=lambda one: one.header_offset):
-        if entry.flag_bits & 0x1:
-            raise refuse(
-                "zip-locked",
-                "An archive entry is encrypted",
-                where,
-                "a password lock",
-                "Make the archive without a password.",
-            )
-        if entry.header_offset < end:
-            raise refuse(
-                "zip-overlap",
-                "Entries of the archive lie on top of each other",
-                where,
-                "overlapping entries",
-                "Make the archive again.",
-            )
-        end = entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size
-        if entry.file_size > max(HARMLESS, MAX_RATIO * max(entry.compress_size, 1)):
-            raise refuse(
-                "compression-bomb",
-                "The file unpacks to far more than data ever do",
-                where,
-                f"{entry.file_size // max(entry.compress_size, 1):,} times its size",
-                "Unpack it yourself and give the plain files.",
-            )
-
-
-def _zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+def _opened_zip(path: Path) -> zipfile.ZipFile:
     try:
-        with archive.open(entry) as handle:
-            while piece := handle.read(CHUNK):
-                yield piece
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        OSError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    ) as error:
+        return zipfile.ZipFile(_open_regular(path))
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
         raise refuse(
             "zip-damaged",
-            "An entry of the archive cannot be read",
-            entry.filename,
+            "The zip archive cannot be read",
+            path.name,
             str(error),
             "Make the archive again.",
         ) from error
@@ -330,7 +215,7 @@ def _open_regular(path: Path) -> BufferedReader:
 
 def _file_pieces(path: Path) -> Iterator[bytes]:
     with _open_regular(path) as handle:
-        while piece := handle.read(16 * CHUNK):
+        while piece := handle.read(16 * MEGABYTE):
             yield piece
 
 

@@ -83,7 +83,6 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
     text = text.lstrip(b"\r\n")  # blank lines before the header
     delimiter = delimiter or guess_delimiter(text)
     columns, start = _header(text, name, delimiter, findings)
-    quoted = b'"' in text
     wrong: list[tuple[int, int]] = []
 
     def skip(row: Any) -> str:
@@ -92,31 +91,35 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
 
     end_row = delimiter.join([_END] * len(columns)).encode() + b"\n"
     body = pa.py_buffer(b"".join((memoryview(text)[start:], b"\n", end_row)))
+    quoted = b'"' in text
+    parsing = arrow_csv.ParseOptions(
+        delimiter=delimiter,
+        quote_char='"' if quoted else False,
+        newlines_in_values=quoted,
+        invalid_row_handler=skip,
+    )
     try:
-        rows = arrow_csv.read_csv(
-            pa.BufferReader(body),
-            read_options=arrow_csv.ReadOptions(
-                use_threads=False,
-                block_size=min(MAX_LINE, len(body)),
-                column_names=list(columns),
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char='"' if quoted else False,
-                newlines_in_values=quoted,
-                invalid_row_handler=skip,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types={column: pa.string() for column in columns},
-                strings_can_be_null=False,
-            ),
-        )
+        rows = _read_rows(body, columns, parsing)
     except pa.ArrowInvalid as error:
         raise _csv_refusal(error, name) from error
     rows = _without_end_row(rows, name, text)
     if wrong:
         _count_wrong_rows(wrong, rows.num_rows, len(columns), name, findings)
     return TextTable(name, columns, rows)
+
+
+def _read_rows(body: Any, columns: tuple[str, ...], parsing: Any) -> Any:
+    """Every cell as text, exactly as written; an empty cell is empty text."""
+    return arrow_csv.read_csv(
+        pa.BufferReader(body),
+        read_options=arrow_csv.ReadOptions(
+            use_threads=False, block_size=min(MAX_LINE, len(body)), column_names=list(columns)
+        ),
+        parse_options=parsing,
+        convert_options=arrow_csv.ConvertOptions(
+            column_types={column: pa.string() for column in columns}, strings_can_be_null=False
+        ),
+    )
 
 
 def looks_like_markup(text: bytes, name: str) -> None:
@@ -168,16 +171,7 @@ def _header(
             f"{end:,} bytes",
             "Check that this is a table.",
         )
-    try:
-        names = next(csv.reader([text[:end].decode("utf-8")], delimiter=delimiter), [])
-    except csv.Error as error:
-        raise refuse(
-            "header-broken",
-            "The header cannot be read",
-            f"{name}, line 1",
-            str(error),
-            "Check the quotes in the first line.",
-        ) from error
+    names = _split_header(text[:end], f"{name}, line 1", delimiter)
     if len(names) > MAX_COLUMNS:
         raise refuse(
             "too-many-columns",
@@ -187,6 +181,19 @@ def _header(
             "Give a long table: one event per row.",
         )
     return unique_names(names, name, findings), start
+
+
+def _split_header(line: bytes, where: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line.decode("utf-8")], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise refuse(
+            "header-broken",
+            "The header cannot be read",
+            where,
+            str(error),
+            "Check the quotes in the first line.",
+        ) from error
 
 
 def unique_names(names: list[str], table: str, findings: Findings) -> tuple[str, ...]:

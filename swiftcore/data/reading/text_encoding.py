@@ -24,18 +24,7 @@ def to_utf8(data: bytes, name: str, encoding: str, findings: Findings) -> bytes:
     if not chosen and _is_utf8(data):
         text = data
     else:
-        chosen = chosen or _eight_bit_encoding(data, name, findings)
-        try:
-            text = data.decode(chosen).encode("utf-8")
-        except (UnicodeError, LookupError) as error:
-            where = _place(error, data, name)
-            raise refuse(
-                "encoding-wrong",
-                "The text cannot be decoded",
-                where,
-                f"bytes that are not {chosen}",
-                "Set the encoding the file was saved in.",
-            ) from error
+        text = _recoded(data, name, chosen or _eight_bit_encoding(data, name, findings))
     text = text.removeprefix(codecs.BOM_UTF8)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
@@ -47,6 +36,19 @@ def to_utf8(data: bytes, name: str, encoding: str, findings: Findings) -> bytes:
             "The file is damaged or not a text table; export it again.",
         )
     return text
+
+
+def _recoded(data: bytes, name: str, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding).encode("utf-8")
+    except (UnicodeError, LookupError) as error:
+        raise refuse(
+            "encoding-wrong",
+            "The text cannot be decoded",
+            _place(error, data, name),
+            f"bytes that are not {encoding}",
+            "Set the encoding the file was saved in.",
+        ) from error
 
 
 def _encoding_by_mark(data: bytes) -> str:

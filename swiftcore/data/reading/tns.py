@@ -14,17 +14,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings
-from swiftcore.errors import InvalidData, refuse, where_list
+from swiftcore.errors import InvalidData, Problem, refuse, where_list
 from swiftcore.tensor import Mode, SparseTensor
 from swiftcore.tensor.entry_checks import MAX_MODE
 
 MAX_MODES = 16
-# values to the last bit: from pandas 3.1 on the default, and asking for it is deprecated
-_EXACT: dict[str, Any] = (
-    {}
-    if tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)
-    else {"float_precision": "round_trip"}
-)
+_FORMAT: dict[str, Any] = {
+    "sep": r"\s+",
+    "comment": "#",
+    "header": None,
+    "dtype": np.float64,
+    "keep_default_na": False,
+    "na_values": [],
+    "engine": "c",
+}
+if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):
+    _FORMAT["float_precision"] = "round_trip"  # to the last bit; later versions do so unasked
 MAX_LABELS = 50_000_000
 _MAP = re.compile(r"mode[-_ ]?(\d+)", re.IGNORECASE)
 
@@ -65,20 +70,33 @@ def read_tns(
     base = _base(entries, name, index_base, findings)
     indices = entries.indices - base
     sizes = _sizes(entries, indices, name, maps, findings)
+    _report_lines(indices, entries.values, name, findings)
+    return SparseTensor.from_coordinates(indices, entries.values, modes=_modes(sizes, base, maps))
+
+
+def _report_lines(
+    indices: NDArray[np.int64], values: NDArray[np.float64], name: str, findings: Findings
+) -> None:
+    """Count the lines that are 0 and those that share a cell with another."""
     repeated = len(indices) - len(np.unique(indices, axis=0)) if len(indices) < 10**7 else 0
     if repeated:
         findings.note(
             f"{repeated:,} lines name a cell that another line names too; their values were added."
         )
-    zeros = int((entries.values == 0).sum())
-    findings.leave_out("lines whose value is 0", zeros, name)
+    findings.leave_out("lines whose value is 0", int((values == 0).sum()), name)
+
+
+def _modes(
+    sizes: tuple[int, ...], base: NDArray[np.int64], maps: Mapping[int, tuple[str, ...]]
+) -> list[Mode]:
+    """Labels from the .map file of a mode, or its indices as written in the file."""
     modes = []
     for axis, size in enumerate(sizes):
-        labels = maps.get(axis)
         first = int(base[axis])
-        plain = tuple(str(index + first) for index in range(size)) if labels is None else labels
-        modes.append(Mode(f"mode {axis + 1}", plain[:size]))
-    return SparseTensor.from_coordinates(indices, entries.values, modes=modes)
+        written = (str(index) for index in range(first, first + size))
+        labels = maps[axis][:size] if axis in maps else tuple(written)
+        modes.append(Mode(f"mode {axis + 1}", labels))
+    return modes
 
 
 def _parse(text: bytes, name: str) -> Entries:
@@ -87,17 +105,7 @@ def _parse(text: bytes, name: str) -> Entries:
     if not body.strip():
         raise _no_entries(name)
     try:
-        table = pd.read_csv(
-            io.BytesIO(body),
-            sep=r"\s+",
-            comment="#",
-            header=None,
-            dtype=np.float64,
-            keep_default_na=False,
-            na_values=[],
-            engine="c",
-            **_EXACT,
-        ).to_numpy()
+        table = pd.read_csv(io.BytesIO(body), **_FORMAT).to_numpy()
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         raise _located(text, start, name) from error
     if table.shape[1] < 3 or not np.isfinite(table).all() or table.shape[1] > MAX_MODES + 1:
@@ -160,38 +168,36 @@ def _located(text: bytes, start: int, name: str) -> InvalidData:
         if fault:
             faults.setdefault(fault, []).append(number)
             sample.setdefault(fault, line[:60].decode("utf-8", "replace").strip())
-    cures = {
-        "tns-arity": f"Every line needs {max(width - 1, 2)} indices (at least 2) and a value.",
-        "tns-number": "Write plain numbers only.",
-        "tns-index": f"Indices are whole numbers from 0 or 1 up to {MAX_MODE:,}.",
-        "tns-value": "Values are finite numbers of 0 or more.",
-    }
-    names = {
-        "tns-arity": "A line has a wrong number of columns",
-        "tns-number": "A line holds something that is no number",
-        "tns-index": "An index cannot be",
-        "tns-value": "A value cannot be used",
-    }
-    found = Findings()
-    for fault, lines in faults.items():
-        found.problem(
-            fault,
-            names[fault],
-            f"{name}, lines {where_list(lines)}",
-            f"'{sample[fault]}'",
-            cures[fault],
-        )
     if not width:
         return _no_entries(name)
     if not faults:
-        found.problem(
+        return refuse(
             "tns-damaged",
             "The file cannot be read as .tns",
             name,
             "no fault by line",
             "Write one entry per line: indices, then the value.",
         )
-    return InvalidData(found.problems)
+    return InvalidData(
+        _fault_problem(fault, f"{name}, lines {where_list(lines)}", sample[fault], width)
+        for fault, lines in faults.items()
+    )
+
+
+def _fault_problem(fault: str, where: str, sample: str, width: int) -> Problem:
+    what, cure = {
+        "tns-arity": (
+            "A line has a wrong number of columns",
+            f"Every line needs {max(width - 1, 2)} indices (at least 2) and a value.",
+        ),
+        "tns-number": ("A line holds something that is no number", "Write plain numbers only."),
+        "tns-index": (
+            "An index cannot be",
+            f"Indices are whole numbers from 0 or 1 up to {MAX_MODE:,}.",
+        ),
+        "tns-value": ("A value cannot be used", "Values are finite numbers of 0 or more."),
+    }[fault]
+    return Problem(fault, what, where, f"'{sample}'", cure)
 
 
 def _fault(parts: list[bytes], width: int) -> str:
@@ -245,25 +251,18 @@ def _sizes(
     largest = [int(top) + 1 for top in indices.max(axis=0)]
     sizes = list(entries.sizes or largest)
     for axis, needed in enumerate(largest):
+        where = f"{name}, mode {axis + 1}"
         if axis in maps:
             sizes[axis] = max(len(maps[axis]), 1)
         if needed > sizes[axis]:
             source = "the .map file" if axis in maps else "the header"
-            findings.problem(
-                "tns-outside",
-                f"An index lies beyond {source}",
-                f"{name}, mode {axis + 1}",
-                f"{needed} of {sizes[axis]}",
-                f"Correct {source} or the index.",
-            )
+            what, found = f"An index lies beyond {source}", f"{needed} of {sizes[axis]}"
+            cure = f"Correct {source} or the index."
+            findings.problem("tns-outside", what, where, found, cure)
         if sizes[axis] > MAX_LABELS:
-            findings.problem(
-                "tns-wide",
-                "A mode is too wide to be named",
-                f"{name}, mode {axis + 1}",
-                f"{sizes[axis]:,} indices",
-                "Close the gaps: number the indices in use.",
-            )
+            what, found = "A mode is too wide to be named", f"{sizes[axis]:,} indices"
+            cure = "Close the gaps: number the indices in use."
+            findings.problem("tns-wide", what, where, found, cure)
     findings.stop_if_problems()
     return tuple(sizes)
 
