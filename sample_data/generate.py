@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swiftcore.data.synthetic.ehr import DAYS_OBSERVED, SyntheticEhr, generate_ehr
+from swiftcore.data.synthetic.ehr import SyntheticEhr, generate_ehr
+from swiftcore.data.synthetic.ehr_draws import DAYS_OBSERVED
 from swiftcore.data.synthetic.news import generate_news
 
 SEED = 2021

@@ -12,6 +12,17 @@ from swiftcore.errors import InvalidCost, Problem, refuse, where_list
 
 ROUNDING = 1e-12  # negative zeros and asymmetry below this are what rounding leaves behind
 ROWS_AT_A_TIME = 256  # large matrices are looked through in strips, without copies
+FAULTS = (  # code, what is wrong, what was found, how to fix it
+    ("cost-nan", "A cost is not a number", "NaN", "Fill in a distance."),
+    ("cost-infinite", "A cost is infinite", "infinity", "Use a large finite distance."),
+    ("cost-negative", "A cost is negative", "a value below 0", "Distances are 0 or more."),
+    (
+        "cost-asymmetric",
+        "The cost there and back differs",
+        "C[i, j] != C[j, i]",
+        "Symmetrize the matrix, for instance (C + C') / 2.",
+    ),
+)
 
 
 def check_costs(
@@ -24,17 +35,7 @@ def check_costs(
     InvalidCost
         With every fault of every matrix.
     """
-    count = len(costs) if isinstance(costs, Sequence | np.ndarray) else None
-    if count != len(shape):
-        found = type(costs).__name__ if count is None else str(count)
-        raise refuse(
-            "cost-count",
-            "There must be one cost matrix per mode",
-            "costs",
-            f"{found} for {len(shape)} modes",
-            "Give a matrix or None for each mode.",
-            kind=InvalidCost,
-        )
+    _check_count(costs, len(shape))
     checked: list[NDArray[np.float64] | None] = []
     problems: list[Problem] = []
     for mode, (cost, size) in enumerate(zip(costs, shape, strict=True)):
@@ -47,6 +48,20 @@ def check_costs(
     return checked
 
 
+def _check_count(costs: Any, n_modes: int) -> None:
+    count = len(costs) if isinstance(costs, Sequence | np.ndarray) else None
+    if count != n_modes:
+        found = type(costs).__name__ if count is None else str(count)
+        raise refuse(
+            "cost-count",
+            "There must be one cost matrix per mode",
+            "costs",
+            f"{found} for {n_modes} modes",
+            "Give a matrix or None for each mode.",
+            kind=InvalidCost,
+        )
+
+
 def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
     """A cost matrix of the given size: finite, 0 or more, symmetric, zero on the diagonal.
 
@@ -55,6 +70,18 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
     InvalidCost
         With every fault found and where it stands.
     """
+    matrix = _square(cost, size, where)
+    problems = _cell_problems(matrix, where)
+    diagonal = np.diagonal(matrix)
+    if np.any(diagonal != 0):
+        problems.append(_diagonal_problem(matrix, diagonal, where))
+    if problems:
+        raise InvalidCost(problems)
+    return np.maximum(matrix, 0) if matrix.min(initial=0.0) < 0 else matrix
+
+
+def _square(cost: ArrayLike, size: int, where: str) -> NDArray[Any]:
+    """The cost as a matrix of floats, without a copy where it is one."""
     try:
         raw: NDArray[Any] = np.asarray(cost)
     except ValueError:  # rows of different lengths
@@ -68,38 +95,21 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
             f"Give a {size} x {size} matrix.",
             kind=InvalidCost,
         )
-    matrix = raw if raw.dtype in (np.float32, np.float64) else raw.astype(np.float64)
+    return raw if raw.dtype in (np.float32, np.float64) else raw.astype(np.float64)
+
+
+def _cell_problems(matrix: NDArray[Any], where: str) -> list[Problem]:
     faults = _faults(matrix)
-    problems = []
-    for code, what, found, cure in (
-        ("cost-nan", "A cost is not a number", "NaN", "Fill in a distance."),
-        ("cost-infinite", "A cost is infinite", "infinity", "Use a large finite distance."),
-        ("cost-negative", "A cost is negative", "a value below 0", "Distances are 0 or more."),
-        (
-            "cost-asymmetric",
-            "The cost there and back differs",
-            "C[i, j] != C[j, i]",
-            "Symmetrize the matrix, for instance (C + C') / 2.",
-        ),
-    ):
-        if faults[code]:
-            places = f"{where}, cells {where_list(faults[code])}"
-            problems.append(Problem(code, what, places, found, cure))
-    diagonal = np.diagonal(matrix)
-    if np.any(diagonal != 0):
-        problems.append(_diagonal_problem(matrix, diagonal, where))
-    if problems:
-        raise InvalidCost(problems)
-    return np.maximum(matrix, 0) if matrix.min(initial=0.0) < 0 else matrix
+    return [
+        Problem(code, what, f"{where}, cells {where_list(faults[code])}", found, cure)
+        for code, what, found, cure in FAULTS
+        if faults[code]
+    ]
 
 
 def _faults(matrix: NDArray[Any]) -> dict[str, list[tuple[int, int]]]:
-    faults: dict[str, list[tuple[int, int]]] = {
-        "cost-nan": [],
-        "cost-infinite": [],
-        "cost-negative": [],
-        "cost-asymmetric": [],
-    }
+    """The cells with each fault, the first 1000 of every strip."""
+    faults: dict[str, list[tuple[int, int]]] = {code: [] for code, _, _, _ in FAULTS}
     slack = (1e-6 if matrix.dtype == np.float32 else ROUNDING) * _largest_finite(matrix)
     for low in range(0, len(matrix), ROWS_AT_A_TIME):
         strip = matrix[low : low + ROWS_AT_A_TIME]

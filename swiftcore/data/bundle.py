@@ -87,6 +87,23 @@ def is_bundle(tail: bytes) -> bool:
 
 def bundle_from_bytes(content: bytes, name: str, budget: Budget) -> Dataset:
     """Check the seal, then the manifest, then the arrays."""
+    _check_seal(content, name)
+    arrays = read_arrays(content, name, budget)
+    try:
+        manifest = json.loads(arrays["manifest"].tobytes())
+        _check_version(manifest, name)
+        return _dataset(manifest, arrays)
+    except (KeyError, TypeError, IndexError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise refuse(
+            "bundle-foreign",
+            "The file is not a complete SWIFT data bundle",
+            name,
+            f"a fault at {error}",
+            "Build the bundle again from the data.",
+        ) from error
+
+
+def _check_seal(content: bytes, name: str) -> None:
     if not is_bundle(content):
         raise refuse(
             "bundle-foreign",
@@ -103,26 +120,17 @@ def bundle_from_bytes(content: bytes, name: str, budget: Budget) -> Dataset:
             "a seal that does not fit",
             "Build the bundle again from the data.",
         )
-    arrays = read_arrays(content, name, budget)
-    try:
-        manifest = json.loads(arrays["manifest"].tobytes())
-        if manifest["format"] != FORMAT or manifest["version"] > VERSION:
-            raise refuse(
-                "bundle-version",
-                "The bundle was written by a newer version",
-                name,
-                f"version {manifest['version']}",
-                "Update SWIFT.",
-            )
-        return _dataset(manifest, arrays)
-    except (KeyError, TypeError, IndexError, UnicodeDecodeError, json.JSONDecodeError) as error:
+
+
+def _check_version(manifest: dict[str, Any], name: str) -> None:
+    if manifest["format"] != FORMAT or manifest["version"] > VERSION:
         raise refuse(
-            "bundle-foreign",
-            "The file is not a complete SWIFT data bundle",
+            "bundle-version",
+            "The bundle was written by a newer version",
             name,
-            f"a fault at {error}",
-            "Build the bundle again from the data.",
-        ) from error
+            f"version {manifest['version']}",
+            "Update SWIFT.",
+        )
 
 
 def _manifest(dataset: Dataset) -> dict[str, Any]:

@@ -21,6 +21,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "index_base": ("", "0", "1", "detect"),
     "date_order": ("", "day first", "month first"),
 }
+MINIMA = {"min_support": 1, "top": 0, "vocabulary_size": 2, "window_days": 0, "lookback_days": 0}
 
 
 @dataclass(frozen=True)
@@ -140,23 +141,17 @@ class BuildOptions:
             for name, allowed in CHOICES.items()
             if getattr(self, name) not in allowed
         ]
-        for name, least in (
-            ("min_support", 1),
-            ("top", 0),
-            ("vocabulary_size", 2),
-            ("window_days", 0),
-            ("lookback_days", 0),
-        ):
-            if not getattr(self, name) >= least:
-                problems.append(
-                    Problem(
-                        "option-range",
-                        "A setting is too small",
-                        f"option {name}",
-                        str(getattr(self, name)),
-                        f"Give {least} or more.",
-                    )
-                )
+        problems += [
+            Problem(
+                "option-range",
+                "A setting is too small",
+                f"option {name}",
+                str(getattr(self, name)),
+                f"Give {least} or more.",
+            )
+            for name, least in MINIMA.items()
+            if not getattr(self, name) >= least
+        ]
         if problems:
             raise InvalidSettings(problems)
 
@@ -200,20 +195,20 @@ def options_from_text(settings: Iterable[str]) -> BuildOptions:
             else:
                 raise KeyError(group)
         except (KeyError, ValueError):
-            problems.append(
-                Problem(
-                    "option-unknown",
-                    "A setting cannot be understood",
-                    f"'{line}'",
-                    "no such option"
-                    if not equals or group not in _kinds(BuildOptions)
-                    else "a value of the wrong kind",
-                    "Write name=value; names are those of BuildOptions.",
-                )
-            )
+            problems.append(_not_understood(line, bool(equals) and group in _kinds(BuildOptions)))
     if problems:
         raise InvalidSettings(problems)
     return BuildOptions(**plain, columns=columns, limits=Limits(**limits))
+
+
+def _not_understood(line: str, known: bool) -> Problem:
+    return Problem(
+        "option-unknown",
+        "A setting cannot be understood",
+        f"'{line}'",
+        "a value of the wrong kind" if known else "no such option",
+        "Write name=value; names are those of BuildOptions.",
+    )
 
 
 def _kinds(owner: type[BuildOptions] | type[Limits]) -> dict[str, str]:

@@ -91,6 +91,30 @@ def describe_phenotypes(
     carried : float
         Share of a row's memberships from which on it counts as carrying the phenotype.
     """
+    _check_choices(top, frequency_weight)
+    mass = np.prod([factor.sum(axis=0) for factor in factors], axis=0)
+    rank, total, dead = len(mass), mass.sum(), dead_components(mass)
+    row_share = _row_shares(factors)
+    found = [
+        Phenotype(
+            identifier=component_id(component, rank),
+            component=component,
+            share=float(mass[component] / total),
+            items={
+                _unique_name(modes, axis): _top_items(
+                    factors[axis], mass, component, modes[axis].labels, top, frequency_weight
+                )
+                for axis in range(1, len(modes))
+            },
+            rows=_carriers(row_share[:, component], carried),
+        )
+        for component in range(rank)
+        if component not in dead
+    ]
+    return sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component))
+
+
+def _check_choices(top: int, frequency_weight: float) -> None:
     if top < 1:
         raise refuse(
             "top",
@@ -109,28 +133,14 @@ def describe_phenotypes(
             "Give a number from 0 to 1.",
             kind=InvalidSettings,
         )
-    mass = np.prod([factor.sum(axis=0) for factor in factors], axis=0)
-    rank, total, dead = len(mass), mass.sum(), dead_components(mass)
+
+
+def _row_shares(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Rows x components: which share of each row's memberships a component makes up."""
     per_row = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
     row_sums = per_row.sum(axis=1, keepdims=True)
-    row_share = np.divide(per_row, row_sums, out=np.zeros_like(per_row), where=row_sums > 0)
-    found = [
-        Phenotype(
-            identifier=component_id(component, rank),
-            component=component,
-            share=float(mass[component] / total),
-            items={
-                _unique_name(modes, axis): _top_items(
-                    factors[axis], mass, component, modes[axis].labels, top, frequency_weight
-                )
-                for axis in range(1, len(modes))
-            },
-            rows=_carriers(row_share[:, component], carried),
-        )
-        for component in range(rank)
-        if component not in dead
-    ]
-    return sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component))
+    share = np.divide(per_row, row_sums, out=np.zeros_like(per_row), where=row_sums > 0)
+    return np.asarray(share)
 
 
 def _top_items(
