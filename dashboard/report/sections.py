@@ -90,25 +90,26 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
         "Highest fold": "score",
         "Folds with this direction": "percent",
     }
-    rows = []
-    for row in table.itertuples():
-        direction = "towards" if row.weight > 0 else "away" if row.weight < 0 else "none"
-        target = f" ({row[2]})" if several else ""  # "class" is no name that Python allows
-        rows.append(
-            (
-                row.phenotype,
-                names.get(row.phenotype, ""),
-                f"{direction}{target}",
-                row.weight,
-                row.low,
-                row.high,
-                row.same_sign,
-            )
+    rows = [
+        (
+            row.phenotype,
+            names.get(row.phenotype, ""),
+            _direction(row.weight) + (f" ({category})" if several else ""),
+            row.weight,
+            row.low,
+            row.high,
+            row.same_sign,
         )
+        for row, category in zip(table.itertuples(), table["class"], strict=True)
+    ]
     shown = _table("links", "Weights of a lasso logistic regression", columns, rows)
     sentence = "" if several else result_sentences.links(table)
     score = result_sentences.score(found.about)
     return Section("Link to the outcome", f"{sentence} {score}".strip(), (shown,), _notes(found))
+
+
+def _direction(weight: float) -> str:
+    return "towards" if weight > 0 else "away" if weight < 0 else "none"
 
 
 def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
@@ -133,11 +134,11 @@ def _evaluation(found: Experiment, limit: int) -> Section:
     second = SECOND_SCORES.get(str(found.about.get("metric")), "Second score")
     summary = found.tables["summary"].sort_values("mean", ascending=False)
     rank = _best_rank(summary)
-    tables = [_scores(summary, metric, second)]
     comparison = found.tables["comparison"]
     here = comparison[comparison["rank"].isin([0, rank])].sort_values("difference")
+    tables = [_scores(summary, metric, second)]
     if len(here):
-        tables.append(_comparison(here, rank))
+        tables.append(_differences(here, rank))
     if "confusion" in found.tables:
         tables.append(_confusion(found.tables["confusion"], rank, limit))
     chance = found.about.get("chance")
@@ -169,7 +170,7 @@ def _scores(summary: pd.DataFrame, metric: str, second: str) -> Table:
     return _table("scores", f"{metric} on unseen rows", columns, rows)
 
 
-def _comparison(table: pd.DataFrame, rank: int) -> Table:
+def _differences(comparison: pd.DataFrame, rank: int) -> Table:
     columns = {
         "Other method": "text",
         "Difference": "signed",
@@ -185,7 +186,7 @@ def _comparison(table: pd.DataFrame, rank: int) -> Table:
             row.high,
             "yes" if row.clear else "no",
         )
-        for row in table.itertuples()
+        for row in comparison.itertuples()
     ]
     title = f"SWIFT with {rank} phenotypes minus the other method"
     return _table("comparison", title, columns, rows)

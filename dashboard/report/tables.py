@@ -8,11 +8,12 @@ import json
 from typing import Any
 
 from dashboard.report.contents import PhenotypeSheet, Report
-from dashboard.report.sections import Table
+from dashboard.report.sections import Section, Table
 from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
+_REVIEWED = ("reviewer", "name", "verdict", "problem", "duplicate_of", "confidence", "comment")
 
 
 def report_tables(report: Report) -> tuple[Table, ...]:
@@ -48,24 +49,25 @@ def report_json(report: Report) -> str:
         "facts": dict(report.facts),
         "settings": dict(report.settings),
         "phenotypes": [_plain(sheet) for sheet in report.phenotypes],
-        "sections": [
-            {
-                "title": section.title,
-                "sentence": section.sentence,
-                "notes": list(section.notes),
-                "tables": {
-                    table.key: {
-                        "title": table.title,
-                        "columns": list(table.columns),
-                        "rows": [list(row) for row in table.rows],
-                    }
-                    for table in section.tables
-                },
-            }
-            for section in report.sections
-        ],
+        "sections": [_plain_section(section) for section in report.sections],
     }
     return json.dumps(plain, indent=1, allow_nan=False)
+
+
+def _plain_section(section: Section) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "sentence": section.sentence,
+        "notes": list(section.notes),
+        "tables": {
+            table.key: {
+                "title": table.title,
+                "columns": list(table.columns),
+                "rows": [list(row) for row in table.rows],
+            }
+            for table in section.tables
+        },
+    }
 
 
 def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
@@ -84,52 +86,26 @@ def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
             mode.mode: [vars(feature) for feature in mode.features] for mode in sheet.modes
         },
         "reviews": [
-            {
-                "reviewer": review.reviewer,
-                "name": review.name,
-                "verdict": review.verdict,
-                "problem": review.problem,
-                "duplicate_of": review.duplicate_of,
-                "confidence": review.confidence,
-                "comment": review.comment,
-            }
-            for review in sheet.reviews
+            {name: getattr(review, name) for name in _REVIEWED} for review in sheet.reviews
         ],
     }
 
 
 def _phenotypes(report: Report) -> Table:
-    return _texts(
-        "phenotypes",
-        "Phenotypes",
-        (
-            "id",
-            "name",
-            "working_name",
-            "share",
-            f"{report.row_noun} count",
-            "link",
-            "weight",
-            "same direction",
-            "found again",
-            "content",
-        ),
-        [
-            (
-                each.identifier,
-                each.name,
-                each.working_name,
-                each.share,
-                each.carriers,
-                each.link,
-                each.weight,
-                each.steady,
-                each.found_again,
-                each.digest,
-            )
-            for each in report.phenotypes
-        ],
-    )
+    columns = {
+        "id": "identifier",
+        "name": "name",
+        "working_name": "working_name",
+        "share": "share",
+        f"{report.row_noun} count": "carriers",
+        "link": "link",
+        "weight": "weight",
+        "same direction": "steady",
+        "found again": "found_again",
+        "content": "digest",
+    }
+    rows = [tuple(getattr(each, name) for name in columns.values()) for each in report.phenotypes]
+    return _texts("phenotypes", "Phenotypes", tuple(columns), rows)
 
 
 def _features(report: Report) -> Table:
@@ -147,34 +123,13 @@ def _features(report: Report) -> Table:
 
 
 def _reviews(report: Report) -> Table:
-    return _texts(
-        "reviews",
-        "Reviews",
-        (
-            "phenotype",
-            "reviewer",
-            "name",
-            "verdict",
-            "problem",
-            "duplicate of",
-            "confidence",
-            "comment",
-        ),
-        [
-            (
-                each.identifier,
-                review.reviewer,
-                review.name,
-                review.verdict,
-                review.problem,
-                review.duplicate_of,
-                review.confidence,
-                review.comment,
-            )
-            for each in report.phenotypes
-            for review in each.reviews
-        ],
-    )
+    columns = ("phenotype", *(name.replace("_", " ") for name in _REVIEWED))
+    rows = [
+        (each.identifier, *(getattr(review, name) for name in _REVIEWED))
+        for each in report.phenotypes
+        for review in each.reviews
+    ]
+    return _texts("reviews", "Reviews", columns, rows)
 
 
 def _about(report: Report) -> Table:

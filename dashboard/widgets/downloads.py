@@ -87,7 +87,7 @@ def _bring_back(summary: FitSummary) -> None:
 
 def save_workbook(summary: FitSummary, content: bytes) -> int:
     """Save every judgement of a workbook; the number of them. All or, if one is wrong, none."""
-    from dashboard.report.workbook import read_workbook  # openpyxl: only when it is needed
+    from dashboard.report.workbook_reading import read_workbook  # openpyxl: only when it is needed
 
     digests = {
         name: summary.fit.phenotype_digest(each.component)

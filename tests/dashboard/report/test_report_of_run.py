@@ -14,7 +14,8 @@ from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.report.sections import Table
 from dashboard.report.tables import report_csv, report_json
-from dashboard.report.workbook import HEADER_ROW, make_workbook, read_workbook
+from dashboard.report.workbook import HEADER_ROW, make_workbook
+from dashboard.report.workbook_reading import read_workbook
 from dashboard.store.cards import UnknownRun
 from dashboard.store.request import Request
 from dashboard.store.reviews import Reviews

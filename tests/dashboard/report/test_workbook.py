@@ -9,13 +9,8 @@ import pytest
 from openpyxl import load_workbook
 from support.finished_run import CANARIES, HOSTILE, RUN_ID, hostile_report
 
-from dashboard.report.workbook import (
-    HEADER_ROW,
-    REVIEWER_ROW,
-    TO_FILL,
-    make_workbook,
-    read_workbook,
-)
+from dashboard.report.workbook import HEADER_ROW, REVIEWER_ROW, TO_FILL, make_workbook
+from dashboard.report.workbook_reading import read_workbook
 from dashboard.store.reviews import Review, Reviews
 from swiftcore.errors import InvalidData
 
