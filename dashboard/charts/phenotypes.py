@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dashboard.charts import style
+
+BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
 
 def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figure:
@@ -21,11 +24,9 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
         feature, weight, lift, rows (rows as text: small counts may be hidden).
     """
     details = [
-        f"{style.hover(feature)}<br>{weight:.1%} of this phenotype"
-        f"<br>{lift:.1f} times its usual share<br>{style.safe(rows)} rows behind it"
-        for feature, weight, lift, rows in zip(
-            table["feature"], table["weight"], table["lift"], table["rows"], strict=True
-        )
+        f"{style.hover(row.feature)}<br>{row.weight:.1%} of this phenotype"
+        f"<br>{row.lift:.1f} times its usual share<br>{style.safe(row.rows)} rows behind it"
+        for row in table.itertuples()
     ]
     figure = go.Figure(
         go.Bar(
@@ -96,29 +97,21 @@ def _heat(
             xgap=1,
             ygap=1,
             colorbar={
+                **BELOW,
                 "title": {"text": title, "side": "top"},
-                "thickness": 10,
-                "orientation": "h",
-                "y": 0,
-                "yanchor": "top",
-                "len": 0.6,
                 "tickformat": tickformat,
             },
         )
     )
-    figure.update_xaxes(
-        tickvals=list(range(len(across))),
-        ticktext=[style.safe(name, 12) for name in across],
-        side="top",
-        showgrid=False,
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(down))),
-        ticktext=[style.safe(name, 26) for name in down],
-        autorange="reversed",
-        showgrid=False,
-    )
+    figure.update_xaxes(**_named(across, 12), side="top", showgrid=False)
+    figure.update_yaxes(**_named(down, 26), autorange="reversed", showgrid=False)
     return figure
+
+
+def _named(names: Sequence[str], longest: int) -> dict[str, Any]:
+    """One tick per name, at 0, 1, 2 ..."""
+    ticks = [style.safe(name, longest) for name in names]
+    return {"tickvals": list(range(len(names))), "ticktext": ticks}
 
 
 def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) -> go.Figure:
@@ -144,10 +137,7 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
             name=style.safe(name, 40),
             marker={"color": colour},
             hoverinfo="text",
-            hovertext=[
-                f"{style.hover(feature)}<br>{style.safe(name, 40)}: {weight:.1%}"
-                for feature, weight in zip(table["feature"], table[column], strict=True)
-            ],
+            hovertext=_side_hints(table["feature"], table[column], name),
         )
     style.dress(figure, height=style.bars_height(len(table)) + 30, x=weight_title, legend=True)
     top = float(max(table["left"].max(), table["right"].max())) if len(table) else 1.0
@@ -155,6 +145,13 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
     figure.update_layout(barmode="overlay")
     figure.update_xaxes(tickvals=ticks, ticktext=[f"{abs(tick):.0%}" for tick in ticks])
     return style.name_bars(figure, table["feature"].tolist())
+
+
+def _side_hints(features: Sequence[str], weights: Sequence[float], name: str) -> list[str]:
+    return [
+        f"{style.hover(feature)}<br>{style.safe(name, 40)}: {weight:.1%}"
+        for feature, weight in zip(features, weights, strict=True)
+    ]
 
 
 def matched(table: pd.DataFrame) -> go.Figure:

@@ -187,6 +187,7 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
             marker={"size": 7, "color": style.GREY, "symbol": "circle-open"},
             hovertemplate="%{x:.3f}<extra>one fold</extra>",
         )
+        spread = one.std(ddof=1) if len(one) > 1 else 0.0
         figure.add_scatter(
             x=[one.mean()],
             y=[place],
@@ -195,14 +196,9 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
             legendgroup="mean",
             showlegend=place == 0,
             marker={"size": 15, "color": style.BLUE, "symbol": "diamond"},
-            error_x={
-                "type": "data",
-                "array": [one.std(ddof=1) if len(one) > 1 else 0.0],
-                "thickness": 2,
-            },
+            error_x={"type": "data", "array": [spread], "thickness": 2},
             hovertemplate="%{x:.3f}<extra>mean</extra>",
         )
-    style.dress(
-        figure, height=style.bars_height(len(recipes), 60), legend=True, x=style.safe(metric)
-    )
+    height = style.bars_height(len(recipes), 60)
+    style.dress(figure, height=height, legend=True, x=style.safe(metric))
     return style.name_bars(figure, [RECIPE_TITLES.get(name, name) for name in recipes])
