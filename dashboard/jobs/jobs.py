@@ -49,21 +49,28 @@ def start(store: Store, request: Request) -> str:
     if request.run:
         store.run(request.run)
     with store.lock():
-        if store.is_finished(run_id):
-            return run_id
-        job, attempt = store.job(run_id), 1
-        if job.exists:
-            stands = job.state()
-            if stands.state.active or job.parked or store.is_finished(run_id):
-                return run_id
-            if stands.state is RunState.INTERRUPTED:
-                attempt = int(job.about()["attempt"]) + 1
-        for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
-            remove(earlier, store.temporary)
-        newest = max((card.created for card in store.runs()), default=0.0)
-        job.create(request, max(time.time(), newest + 1e-3), attempt)
-        _launch(store, job)
+        attempt = _next_attempt(store, run_id)
+        if attempt:
+            job = store.job(run_id)
+            for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
+                remove(earlier, store.temporary)
+            newest = max((card.created for card in store.runs()), default=0.0)
+            job.create(request, max(time.time(), newest + 1e-3), attempt)
+            _launch(store, job)
     return run_id
+
+
+def _next_attempt(store: Store, run_id: str) -> int:
+    """Which attempt at a run comes now; 0 when it is finished, under way or given up."""
+    if store.is_finished(run_id):
+        return 0
+    job = store.job(run_id)
+    if not job.exists:
+        return 1
+    stands = job.state()
+    if stands.state.active or job.parked or store.is_finished(run_id):
+        return 0
+    return int(job.about()["attempt"]) + 1 if stands.state is RunState.INTERRUPTED else 1
 
 
 def cancel(store: Store, run_id: str) -> RunCard:

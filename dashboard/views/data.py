@@ -195,6 +195,11 @@ def _similarity() -> None:
     if feature is not None:
         table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
         show_table(table, f"Features nearest to {clipped(feature)}")
+    _show_distances(cost, labels, int(axis))
+
+
+def _show_distances(cost: NDArray[np.float64], labels: tuple[str, ...], axis: int) -> None:
+    """The distances of the most frequent features, close ones side by side."""
     drawn = np.arange(min(len(labels), MAX_DRAWN))
     order = drawn[clustered(cost[np.ix_(drawn, drawn)])]
     names_in_order = [labels[index] for index in order]

@@ -54,16 +54,7 @@ def show() -> None:
 def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     """Every row, a page at a time; those that carry the chosen phenotype first."""
     st.header("Who has which phenotype", anchor=False)
-    everyone = {"": "All, as in the data"}
-    options = [*everyone, *summary.phenotypes]
-    kept = state.get(Key.CARRYING, "")
-    by = st.selectbox(
-        "Show",
-        options,
-        width=420,
-        format_func=lambda each: everyone.get(each) or f"With {clipped(summary.title(each), 60)}",
-        **state.bind_widget(Key.CARRYING, kept if kept in options else ""),
-    )
+    by = _chosen_carriers(summary)
     rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
     if not len(rows):
         st.info("No row carries this phenotype: none has a tenth of it or more.")
@@ -71,8 +62,31 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     pages = -(-len(rows) // PAGE)
     page = st.pagination(pages, key=f"page.{summary.run}.{by}") if pages > 1 else 1
     part = rows[(page - 1) * PAGE : page * PAGE]
-    table = _memberships(summary, shared, part)
-    key = f"members.{summary.run}.{by}.{page}"
+    _show_page(summary, shared, part, f"members.{summary.run}.{by}.{page}")
+    st.caption(
+        f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
+        "Mark a line to see it in the next tab."
+    )
+    whole = _memberships(summary, shared, rows)
+    download_csv(whole, f"row_level_memberships_{summary.run[:8]}", "Download row-level data (CSV)")
+
+
+def _chosen_carriers(summary: FitSummary) -> str:
+    """The phenotype whose carriers are listed; "" for all rows."""
+    everyone = {"": "All, as in the data"}
+    options = [*everyone, *summary.phenotypes]
+    kept = state.get(Key.CARRYING, "")
+    return st.selectbox(
+        "Show",
+        options,
+        width=420,
+        format_func=lambda each: everyone.get(each) or f"With {clipped(summary.title(each), 60)}",
+        **state.bind_widget(Key.CARRYING, kept if kept in options else ""),
+    )
+
+
+def _show_page(summary: FitSummary, shared: np.ndarray, part: np.ndarray, key: str) -> None:
+    """One page of the table; a marked line is shown in the next tab."""
 
     def picked() -> None:
         chosen = state.widget_value(key)["selection"]["rows"]
@@ -81,19 +95,13 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
             state.set(Key.SOUGHT, "")
 
     show_table(
-        hundreds(table, summary.phenotypes),
+        hundreds(_memberships(summary, shared, part), summary.phenotypes),
         alt="Memberships, one line per row",
         key=key,
         on_select=picked,
         selection_mode="single-row",
         column_config=percents(summary.phenotypes),
     )
-    st.caption(
-        f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
-        "Mark a line to see it in the next tab."
-    )
-    whole = _memberships(summary, shared, rows)
-    download_csv(whole, f"row_level_memberships_{summary.run[:8]}", "Download row-level data (CSV)")
 
 
 def _memberships(summary: FitSummary, shared: np.ndarray, rows: np.ndarray) -> pd.DataFrame:

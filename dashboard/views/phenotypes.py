@@ -83,16 +83,7 @@ def _show_facts(summary: FitSummary) -> None:
 
 def _show_ranking(summary: FitSummary) -> list[str]:
     """The table; returns the identifiers in its order."""
-    missing = {"link": not summary.links, "stability": not summary.stability}
-    sorts = [sort for sort in SORTS if not missing.get(sort)]
-    kept = state.get(Key.SORT, "share")
-    by = st.selectbox(
-        "Sort by",
-        sorts,
-        format_func=SORTS.__getitem__,
-        width=260,
-        **state.bind_widget(Key.SORT, kept if kept in sorts else "share"),
-    )
+    by = _chosen_order(summary)
     table = ranking(summary, by)
     order = table["id"].tolist()
     key = f"ranking.{summary.run}.{by}.{state.get(Key.PICKED, 0)}"
@@ -114,6 +105,19 @@ def _show_ranking(summary: FitSummary) -> list[str]:
     )
     download_csv(_named(table, summary), f"phenotypes_{summary.run[:8]}", "Download this table")
     return order
+
+
+def _chosen_order(summary: FitSummary) -> str:
+    missing = {"link": not summary.links, "stability": not summary.stability}
+    sorts = [sort for sort in SORTS if not missing.get(sort)]
+    kept = state.get(Key.SORT, "share")
+    return st.selectbox(
+        "Sort by",
+        sorts,
+        format_func=SORTS.__getitem__,
+        width=260,
+        **state.bind_widget(Key.SORT, kept if kept in sorts else "share"),
+    )
 
 
 def ranking(summary: FitSummary, by: str) -> pd.DataFrame:

@@ -130,23 +130,27 @@ def _show_comparison(card: DatasetCard) -> None:
         _show_differences(here["comparison"], metric)
     _show_curve(card, here, about)
     with st.expander("Settings that were chosen"):
-        chosen = result_sentences.settings_chosen(here["scores"]).rename(
-            columns={
-                "title": "Method",
-                "rank": "R",
-                "setting": "Setting",
-                "folds": "Folds",
-                "validation": f"{capital(metric)} on validation rows",
-                "score": f"{capital(metric)} on test rows",
-            }
-        )
-        show_table(chosen, "Settings chosen for each method on validation rows")
-        st.caption(
-            "Chosen on the validation rows: of each factorization the setting with the "
-            "smallest log loss, of each classifier that with the best score."
-        )
-        download_csv(chosen, "chosen_settings")
+        _show_settings(here["scores"], metric)
     experiments.show_about(found)
+
+
+def _show_settings(scores: pd.DataFrame, metric: str) -> None:
+    chosen = result_sentences.settings_chosen(scores).rename(
+        columns={
+            "title": "Method",
+            "rank": "R",
+            "setting": "Setting",
+            "folds": "Folds",
+            "validation": f"{capital(metric)} on validation rows",
+            "score": f"{capital(metric)} on test rows",
+        }
+    )
+    show_table(chosen, "Settings chosen for each method on validation rows")
+    st.caption(
+        "Chosen on the validation rows: of each factorization the setting with the "
+        "smallest log loss, of each classifier that with the best score."
+    )
+    download_csv(chosen, "chosen_settings")
 
 
 def _choose_rank(summary: pd.DataFrame) -> int:

@@ -121,39 +121,8 @@ def _drafts(summary: FitSummary) -> list[str]:
 def _show_form(summary: FitSummary, chosen: str) -> None:
     """Plain widgets, not a form: what is typed is kept on leaving the field, also unsaved."""
     filled = _filled(summary, chosen)
-
-    def field(name: str) -> dict[str, Any]:
-        def typed(value: Any) -> None:
-            _keep_draft(summary, chosen, {**_draft(summary, chosen), name: value})
-
-        place = f"{summary.run}.{chosen}.{name}"
-        return state.bind_widget(Key.DRAFT, filled[name], typed, place=place)
-
     with st.container(border=True):
-        st.text_input(
-            "Clinical name", max_chars=120, placeholder="what you would call it", **field("name")
-        )
-        st.segmented_control(
-            "Is it clinically meaningful?",
-            list(VERDICTS),
-            format_func=VERDICTS.__getitem__,
-            **field("verdict"),
-        )
-        st.selectbox(
-            "Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__, **field("problem")
-        )
-        if filled["problem"] == "duplicate":
-            others = ["", *(each for each in summary.phenotypes if each != chosen)]
-            st.selectbox(
-                "Duplicate of",
-                others,
-                **field("duplicate_of"),
-                format_func=lambda each: clipped(summary.title(each), 80) if each else "Choose one",
-            )
-        st.select_slider(
-            "How sure are you? (1 = guessing, 5 = certain)", [1, 2, 3, 4, 5], **field("confidence")
-        )
-        st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
+        _show_fields(summary, chosen, filled)
         missing = _missing(filled)
         st.button(
             "Save and next",
@@ -166,6 +135,36 @@ def _show_form(summary: FitSummary, chosen: str) -> None:
         )
         if missing:
             st.caption(f"Before saving, {missing}.")
+
+
+def _show_fields(summary: FitSummary, chosen: str, filled: dict[str, Any]) -> None:
+    def field(name: str) -> dict[str, Any]:
+        def typed(value: Any) -> None:
+            _keep_draft(summary, chosen, {**_draft(summary, chosen), name: value})
+
+        place = f"{summary.run}.{chosen}.{name}"
+        return state.bind_widget(Key.DRAFT, filled[name], typed, place=place)
+
+    hint = "what you would call it"
+    st.text_input("Clinical name", max_chars=120, placeholder=hint, **field("name"))
+    st.segmented_control(
+        "Is it clinically meaningful?",
+        list(VERDICTS),
+        format_func=VERDICTS.__getitem__,
+        **field("verdict"),
+    )
+    st.selectbox("Problem", list(PROBLEMS), format_func=PROBLEMS.__getitem__, **field("problem"))
+    if filled["problem"] == "duplicate":
+        others = ["", *(each for each in summary.phenotypes if each != chosen)]
+        st.selectbox(
+            "Duplicate of",
+            others,
+            **field("duplicate_of"),
+            format_func=lambda each: clipped(summary.title(each), 80) if each else "Choose one",
+        )
+    sure = "How sure are you? (1 = guessing, 5 = certain)"
+    st.select_slider(sure, [1, 2, 3, 4, 5], **field("confidence"))
+    st.text_area("Comment", max_chars=2000, height=90, **field("comment"))
 
 
 def _missing(filled: dict[str, Any]) -> str:

@@ -173,13 +173,7 @@ def _ablation(card: DatasetCard) -> None:
     if scores.empty:
         st.info(NO_SCORES)
         return
-    ranks = sorted(int(rank) for rank in scores["rank"].unique())
-    full = [rank for rank in ranks if scores[scores["rank"] == rank]["recipe"].nunique() > 1]
-    if len(full) > 1:
-        rank = st.selectbox(state.label("rank"), full, key="ablation.rank")
-    else:
-        rank = (full or ranks)[0]
-    scores = scores[scores["rank"] == rank]
+    scores = scores[scores["rank"] == _chosen_rank(scores)]
     answer = result_sentences.ablation(scores, metric)
     st.markdown(f"**{plain(answer)}**")
     table = scores.assign(
@@ -197,6 +191,15 @@ def _ablation(card: DatasetCard) -> None:
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
     """Under the words of the screen; stored tables call the similarity by its formula."""
     return table.rename(columns={"cosine": "similarity"}).rename(columns=capital)
+
+
+def _chosen_rank(scores: pd.DataFrame) -> int:
+    """One of the ranks at which several recipes were fitted, as far as there are any."""
+    ranks = sorted(int(rank) for rank in scores["rank"].unique())
+    full = [rank for rank in ranks if scores[scores["rank"] == rank]["recipe"].nunique() > 1]
+    if len(full) > 1:
+        return int(st.selectbox(state.label("rank"), full, key="ablation.rank"))
+    return (full or ranks)[0]
 
 
 def _metric(found: experiments.Found) -> str:

@@ -9,13 +9,13 @@ import streamlit as st
 
 from dashboard.charts import runs as charts
 from dashboard.fit_view import phenotype_tables
-from dashboard.jobs import jobs
 from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
+from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
+from dashboard.widgets.active_runs import KINDS, look_button, say_started, show_active
 from dashboard.widgets.empty import nothing_yet
-from dashboard.widgets.experiments import watch
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
@@ -26,23 +26,14 @@ from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.progress import duration
 
-KINDS = {
-    "fit": "Phenotypes",
-    "evaluation": "Comparison",
-    "noise": "False entries",
-    "ablation": "Similarity",
-    "stability": "Fitted again",
-    "projection": "New rows",
-}
-PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
 MAX_BUNDLE = 200  # MB
 
 
 def show() -> None:
     """What is computed now, then the ways to start, look back, compare and share."""
     st.title("Runs")
-    guarded(_say_started)
-    guarded(_show_active)
+    guarded(say_started)
+    guarded(show_active)
     views = {
         "Find phenotypes": _new_fit,
         "Experiments": _new_experiment,
@@ -69,68 +60,6 @@ def _new_experiment() -> None:
         nothing_yet("There are no data to compute with yet.", "data")
         return
     experiment_form(cache.card(state.current_dataset()))
-
-
-def _say_started() -> None:
-    """What became of the run that was started last in this session."""
-    run_id = state.get(Key.STARTED)
-    if not run_id:
-        return
-    ids = {card.id: card for card in cache.runs()}
-    run = ids.get(run_id)
-    if run is None:
-        state.forget(Key.STARTED)
-    elif run.state is RunState.DONE:
-        st.success(f"{plain(_what(run), 120)} is done ({duration(run.seconds)}).")
-        _look_button(run, "started")
-    elif not run.state.active:
-        st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
-
-
-def _show_active() -> None:
-    """The running computation with its chart; those that wait in one line each."""
-    for run in jobs.active(cache.runs()):
-        with st.container(border=True):
-            left, right = st.columns([6, 1])
-            with left:
-                st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
-                watch(run.id, _objective if run.kind == "fit" else None)
-            with right:
-                st.button("Stop", key=f"runs.stop.{run.id}", on_click=_stop, args=(run.id,))
-
-
-def _stop(run: str) -> None:
-    guarded(lambda: jobs.cancel(cache.store(), run))
-    state.set(Key.STARTED, run)  # so that the page says how it ended
-
-
-def _what(run: RunCard) -> str:
-    """What is computed, with its settings."""
-    return f"{KINDS['fit']}, {run.title}" if run.kind == "fit" else run.title
-
-
-def _dataset_name(run: RunCard) -> str:
-    try:
-        return plain(cache.card(run.dataset).name, 40)
-    except SwiftError:
-        return "deleted data"
-
-
-def _objective(run: RunCard) -> None:
-    """The objective so far; a small live chart, its numbers come with the result."""
-    history = list((run.progress or {}).get("history") or ())
-    if len(history) < 2:
-        return
-    table = pd.DataFrame({"iteration": range(len(history)), "objective": history})
-    axis = state.label("objective")
-    st.plotly_chart(
-        charts.objective_lines({"": table}, axis),
-        theme=None,
-        config={"displayModeBar": False},
-        key=f"live.{run.id}",
-        alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
-        f"{len(history) - 1} iterations.",
-    )
 
 
 def _history() -> None:
@@ -175,56 +104,52 @@ def _number(value: float) -> str:
 def _one_run(run: RunCard) -> None:
     """Open, share, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
-        _look_button(run, "history")
-        with_data = st.checkbox(
-            "Put the data set into the bundle too (patient rows!)", key=f"with_data.{run.id}"
-        )
-        st.download_button(
-            "Export as a bundle",
-            lambda: cache.store().export_run(run.id, with_data=with_data),
-            f"swift_run_{run.id[:8]}.zip",
-            "application/zip",
-            key="export",
-            on_click="ignore",
-        )
+        look_button(run, "history")
+        _export(run)
         if run.kind == "fit":
-            fit = cache.fit(run.id)
-            st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
-            show_figure(
-                charts.objective_lines({"": fit.history}, state.label("objective")),
-                f"Line: the objective falls to {fit.objective:.4g}.",
-                fit.history,
-                "objective",
-            )
+            _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
     with st.expander("All settings"):
-        table = pd.DataFrame(
-            [
-                (name.replace("_", " "), _shown(value))
-                for name, value in run.request.settings.items()
-            ],
-            columns=["Setting", "Value"],
-        )
+        settings = run.request.settings.items()
+        rows = [(name.replace("_", " "), _shown(value)) for name, value in settings]
+        table = pd.DataFrame(rows, columns=["Setting", "Value"])
         show_table(table, "Every setting of this run")
-    if run.state.active:
-        return
+    if not run.state.active:
+        _delete(run)
+
+
+def _export(run: RunCard) -> None:
+    with_data = st.checkbox(
+        "Put the data set into the bundle too (patient rows!)", key=f"with_data.{run.id}"
+    )
+    st.download_button(
+        "Export as a bundle",
+        lambda: cache.store().export_run(run.id, with_data=with_data),
+        f"swift_run_{run.id[:8]}.zip",
+        "application/zip",
+        key="export",
+        on_click="ignore",
+    )
+
+
+def _show_objective(run: RunCard) -> None:
+    fit = cache.fit(run.id)
+    st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
+    show_figure(
+        charts.objective_lines({"": fit.history}, state.label("objective")),
+        f"Line: the objective falls to {fit.objective:.4g}.",
+        fit.history,
+        "objective",
+    )
+
+
+def _delete(run: RunCard) -> None:
     sure = st.checkbox("I want to delete this run; judgements stay", key=f"sure.{run.id}")
     if st.button("Delete the run", key="delete_run", disabled=not sure):
         cache.store().delete_run(run.id)
         if run.id == state.current_run():
             state.choose(run="")
-        st.rerun()
-
-
-def _look_button(run: RunCard, key: str) -> None:
-    page = state.page(PAGES.get(run.kind, "robustness"))
-    if st.button("Look at the result", type="primary", key=f"look.{key}"):
-        state.forget(Key.STARTED)
-        fit = run.id if run.kind == "fit" else run.request.run or None
-        state.choose(dataset=run.dataset, run=fit)
-        if page is not None:
-            st.switch_page(page)
         st.rerun()
 
 
@@ -262,23 +187,7 @@ def _compare() -> None:
 
 def _side_by_side(one: RunCard, other: RunCard) -> None:
     here, there = cache.fit(one.id), cache.fit(other.id)
-    rows = [
-        (name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
-        for name, value in one.request.settings.items()
-    ]
-    rows += [
-        ("how it ended", here.outcome, there.outcome),
-        ("objective", _number(here.objective), _number(there.objective)),
-        ("took", duration(one.seconds), duration(other.seconds)),
-    ]
-    table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
-    table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])
-    st.markdown("**Settings**")
-    show_table(table, "Settings of both runs side by side")
-    download_csv(table, "compared_settings")
-    goal = ("sharpness", "marginal_weight", "costs", "row_cost")
-    if any(one.request.settings[name] != other.request.settings[name] for name in goal):
-        st.caption("They minimise different objectives; only their phenotypes can be compared.")
+    _compare_settings(one, other, here, there)
     histories = {
         f"One: {clipped(one.title, 40)}": here.history,
         f"Other: {clipped(other.title, 40)}": there.history,
@@ -298,6 +207,26 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
         )
         show_table(named, "Best partners of the phenotypes of both runs")
         download_csv(named, "matched_phenotypes")
+
+
+def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: FittedRun) -> None:
+    rows = [
+        (name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
+        for name, value in one.request.settings.items()
+    ]
+    rows += [
+        ("how it ended", here.outcome, there.outcome),
+        ("objective", _number(here.objective), _number(there.objective)),
+        ("took", duration(one.seconds), duration(other.seconds)),
+    ]
+    table = pd.DataFrame(rows, columns=["Setting", "One", "Other"])
+    table.insert(1, "Differs", ["yes" if a != b else "" for _, a, b in rows])
+    st.markdown("**Settings**")
+    show_table(table, "Settings of both runs side by side")
+    download_csv(table, "compared_settings")
+    goal = ("sharpness", "marginal_weight", "costs", "row_cost")
+    if any(one.request.settings[name] != other.request.settings[name] for name in goal):
+        st.caption("They minimise different objectives; only their phenotypes can be compared.")
 
 
 def _import() -> None:

@@ -112,9 +112,7 @@ def _columns(inspection: Inspection) -> dict[str, Any]:
 def _join() -> dict[str, Any]:
     chosen: dict[str, Any] = {"join": _choice("join", "What belongs together")}
     if chosen["join"] == "window":
-        chosen["window_days"] = float(
-            st.number_input("Days", 0, 3650, 30, key="option.window_days")
-        )
+        chosen["window_days"] = float(_number("window_days", "Days", 0, 3650, 30))
     chosen["rows"] = _choice("rows", "One row is")
     groups = _choice("code_groups", "Diagnosis codes")
     chosen["code_groups"] = _own_groups() if groups == "own" else groups
@@ -147,29 +145,23 @@ def _outcome(inspection: Inspection) -> dict[str, Any]:
             or ""
         )
     if source in ("", "codes"):
-        codes = st.text_input(
+        codes = _text(
+            "outcome_codes",
             "Codes that mean the outcome",
             placeholder="428*, I50*",
             help="A star takes all that begin so.",
             max_chars=2000,
-            key="option.outcome_codes",
         )
         chosen["outcome_codes"] = _listed(codes)
     if source != "none":
-        chosen["outcome_name"] = st.text_input(
-            "Name of the outcome", max_chars=60, key="option.outcome_name"
-        )
-        chosen["before_outcome"] = st.checkbox(
-            "Use only what came before the outcome", key="option.before_outcome"
-        )
+        chosen["outcome_name"] = _text("outcome_name", "Name of the outcome", max_chars=60)
+        chosen["before_outcome"] = _yes("before_outcome", "Use only what came before the outcome")
     return chosen
 
 
 def _words() -> dict[str, Any]:
     return {
-        "vocabulary_size": int(
-            st.number_input("Number of words", 2, 2000, 100, key="option.vocabulary_size")
-        ),
+        "vocabulary_size": _number("vocabulary_size", "Number of words", 2, 2000, 100),
         "vocabulary_by": _choice("vocabulary_by", "Which words"),
         "stop_words": _choice("stop_words", "Frequent small words"),
     }
@@ -179,61 +171,68 @@ def _more(kind: str) -> dict[str, Any]:
     if kind in ("npz", "bundle", "code-map"):
         st.caption("There is nothing more to choose for this kind of file.")
         return {}
+    tables = kind not in (*DOCUMENTS, "tns")
     left, right = st.columns(2)
     chosen: dict[str, Any] = {}
     with left:
-        if kind not in (*DOCUMENTS, "tns"):
-            chosen["min_support"] = int(
-                st.number_input(
-                    "Leave out features in fewer rows than", 1, 10_000, 1, key="option.min_support"
-                )
-            )
-            chosen["top"] = int(
-                st.number_input(
-                    "Features of each kind, at most (0: all)", 0, 20_000, 0, key="option.top"
-                )
-            )
-            chosen["drop_codes"] = _listed(
-                st.text_input(
-                    "Leave out these features",
-                    placeholder="names or codes, commas between them",
-                    max_chars=2000,
-                    key="option.drop_codes",
-                )
-            )
-            chosen["duplicates"] = _choice("duplicates", "When the same entry comes twice")
-            chosen["merge_similar_names"] = st.checkbox(
-                "Take names that only look different (case, spaces) for one",
-                key="option.merge_similar_names",
-            )
+        chosen |= _features() if tables else {}
     with right:
-        chosen["encoding"] = st.text_input(
-            "Encoding", placeholder="found out", max_chars=20, key="option.encoding"
-        ).strip()
-        if kind not in (*DOCUMENTS, "tns"):
-            chosen["delimiter"] = st.text_input(
-                "Character between columns",
-                max_chars=1,
-                placeholder="found out",
-                key="option.delimiter",
-            )
-            chosen["date_order"] = _choice("date_order", "Dates like 03/04/2020")
-            chosen["keep_outcome_codes"] = st.checkbox(
-                "Keep the outcome's own codes among the features",
-                help="They give the answer away.",
-                key="option.keep_outcome_codes",
-            )
-            chosen["lookback_days"] = float(
-                st.number_input(
-                    "Days before the outcome, at most (0: all)",
-                    0,
-                    36_500,
-                    0,
-                    key="option.lookback_days",
-                )
-            )
+        encoding = _text("encoding", "Encoding", placeholder="found out", max_chars=20)
+        chosen["encoding"] = encoding.strip()
+        chosen |= _reading() if tables else {}
     return chosen
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+def _features() -> dict[str, Any]:
+    """Which features of tables enter, and how."""
+    return {
+        "min_support": _number("min_support", "Leave out features in fewer rows than", 1, 10_000),
+        "top": _number("top", "Features of each kind, at most (0: all)", 0, 20_000),
+        "drop_codes": _listed(
+            _text(
+                "drop_codes",
+                "Leave out these features",
+                placeholder="names or codes, commas between them",
+                max_chars=2000,
+            )
+        ),
+        "duplicates": _choice("duplicates", "When the same entry comes twice"),
+        "merge_similar_names": _yes(
+            "merge_similar_names", "Take names that only look different (case, spaces) for one"
+        ),
+    }
+
+
+def _reading() -> dict[str, Any]:
+    """How the cells of tables are read."""
+    return {
+        "delimiter": _text(
+            "delimiter", "Character between columns", max_chars=1, placeholder="found out"
+        ),
+        "date_order": _choice("date_order", "Dates like 03/04/2020"),
+        "keep_outcome_codes": _yes(
+            "keep_outcome_codes",
+            "Keep the outcome's own codes among the features",
+            help="They give the answer away.",
+        ),
+        "lookback_days": float(
+            _number("lookback_days", "Days before the outcome, at most (0: all)", 0, 36_500)
+        ),
+    }
+
+
+def _number(name: str, label: str, least: int, most: int, start: int | None = None) -> int:
+    value = least if start is None else start
+    return int(st.number_input(label, least, most, value, key=f"option.{name}"))
+
+
+def _text(name: str, label: str, **options: Any) -> str:
+    return str(st.text_input(label, key=f"option.{name}", **options))
+
+
+def _yes(name: str, label: str, **options: Any) -> bool:
+    return bool(st.checkbox(label, key=f"option.{name}", **options))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

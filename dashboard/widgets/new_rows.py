@@ -43,6 +43,16 @@ def show_new_rows(summary: FitSummary) -> None:
     if not runs:
         st.info("No new rows yet.")
         return
+    run = _chosen_run(runs)
+    if run.state is RunState.DONE:
+        _show_projection(summary, cache.store().projection(run.id))
+    elif run.state.active:
+        st.info("This is being computed; it appears here by itself.")
+    else:
+        st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
+
+
+def _chosen_run(runs: list[RunCard]) -> RunCard:
     listed = {run.id: run for run in runs}
     kept = state.get(Key.PROJECTION, "")
     chosen = st.selectbox(
@@ -52,13 +62,7 @@ def show_new_rows(summary: FitSummary) -> None:
         width=420,
         **state.bind_widget(Key.PROJECTION, kept if kept in listed else runs[0].id),
     )
-    run = listed[chosen]
-    if run.state is RunState.DONE:
-        _show_projection(summary, cache.store().projection(run.id))
-    elif run.state.active:
-        st.info("This is being computed; it appears here by itself.")
-    else:
-        st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
+    return listed[chosen]
 
 
 def _upload(summary: FitSummary) -> None:

@@ -102,8 +102,7 @@ def read_corpus(
         )
     _note_repeats(texts, findings)
     order = np.argsort(np.array(words))
-    rank = np.empty(len(words), dtype=np.int64)
-    rank[order] = np.arange(len(words))
+    rank = np.argsort(order)
     return Corpus(
         names=tuple(names),
         words=tuple(words[k] for k in order),

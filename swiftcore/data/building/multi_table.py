@@ -32,8 +32,7 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
     A table with one row per patient is taken for the patients' table; every other table that
     shares the patients' id becomes a mode.
     """
-    events: list[tuple[str, Events]] = []
-    traits: dict[str, dict[str, str]] = {}
+    events, traits = [], {}
     for table in sorted(tables, key=lambda one: one.name):
         settings = _settings_of(table, options)
         roles = guess_roles(table, settings, findings)

@@ -1,0 +1,101 @@
+"""What is being computed, how the last one ended, and the way to its result."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import runs as charts
+from dashboard.jobs import jobs
+from dashboard.session import cache, state
+from dashboard.session.state import Key
+from dashboard.store.cards import RunCard, RunState
+from dashboard.widgets.experiments import watch
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.text import plain
+from swiftcore.errors import SwiftError
+from swiftcore.progress import duration
+
+KINDS = {
+    "fit": "Phenotypes",
+    "evaluation": "Comparison",
+    "noise": "False entries",
+    "ablation": "Similarity",
+    "stability": "Fitted again",
+    "projection": "New rows",
+}
+PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
+
+
+def say_started() -> None:
+    """What became of the run that was started last in this session."""
+    run_id = state.get(Key.STARTED)
+    if not run_id:
+        return
+    ids = {card.id: card for card in cache.runs()}
+    run = ids.get(run_id)
+    if run is None:
+        state.forget(Key.STARTED)
+    elif run.state is RunState.DONE:
+        st.success(f"{plain(_what(run), 120)} is done ({duration(run.seconds)}).")
+        look_button(run, "started")
+    elif not run.state.active:
+        st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
+
+
+def show_active() -> None:
+    """The running computation with its chart; those that wait in one line each."""
+    for run in jobs.active(cache.runs()):
+        with st.container(border=True):
+            left, right = st.columns([6, 1])
+            with left:
+                st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
+                watch(run.id, _objective if run.kind == "fit" else None)
+            with right:
+                st.button("Stop", key=f"runs.stop.{run.id}", on_click=_stop, args=(run.id,))
+
+
+def _stop(run: str) -> None:
+    guarded(lambda: jobs.cancel(cache.store(), run))
+    state.set(Key.STARTED, run)  # so that the page says how it ended
+
+
+def _what(run: RunCard) -> str:
+    """What is computed, with its settings."""
+    return f"{KINDS['fit']}, {run.title}" if run.kind == "fit" else run.title
+
+
+def _dataset_name(run: RunCard) -> str:
+    try:
+        return plain(cache.card(run.dataset).name, 40)
+    except SwiftError:
+        return "deleted data"
+
+
+def _objective(run: RunCard) -> None:
+    """The objective so far; a small live chart, its numbers come with the result."""
+    history = list((run.progress or {}).get("history") or ())
+    if len(history) < 2:
+        return
+    table = pd.DataFrame({"iteration": range(len(history)), "objective": history})
+    axis = state.label("objective")
+    st.plotly_chart(
+        charts.objective_lines({"": table}, axis),
+        theme=None,
+        config={"displayModeBar": False},
+        key=f"live.{run.id}",
+        alt=f"Line: {axis} falls from {history[0]:.4g} to {history[-1]:.4g} in "
+        f"{len(history) - 1} iterations.",
+    )
+
+
+def look_button(run: RunCard, key: str) -> None:
+    """The way from a finished run to the page that shows it."""
+    page = state.page(PAGES.get(run.kind, "robustness"))
+    if st.button("Look at the result", type="primary", key=f"look.{key}"):
+        state.forget(Key.STARTED)
+        fit = run.id if run.kind == "fit" else run.request.run or None
+        state.choose(dataset=run.dataset, run=fit)
+        if page is not None:
+            st.switch_page(page)
+        st.rerun()
