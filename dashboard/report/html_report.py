@@ -55,12 +55,14 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters |= {
-    "clip": lambda text: clipped(text, MAX_NAME),
-    "hover": lambda text: visible(str(text)[:MAX_HOVER]),
-    "comment": lambda text: clipped(text, MAX_COMMENT),
-    "heading": lambda text: clipped(text, MAX_HEADING),
-    "plural": plural,
-    "capital": capital,
-    "shown": _shown,
-}
+_ENVIRONMENT.filters.update(
+    {
+        "clip": lambda text: clipped(text, MAX_NAME),
+        "hover": lambda text: visible(str(text)[:MAX_HOVER]),
+        "comment": lambda text: clipped(text, MAX_COMMENT),
+        "heading": lambda text: clipped(text, MAX_HEADING),
+        "plural": plural,
+        "capital": capital,
+        "shown": _shown,
+    }
+)

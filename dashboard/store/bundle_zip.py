@@ -117,7 +117,7 @@ def _members(archive: zipfile.ZipFile) -> dict[str, bytes]:
             found,
             "Choose a file made by the export of a run.",
         )
-    check_entries(archive, entries, "run bundle")
+    check_entries(entries, "run bundle")
     return {entry.filename: _read(archive, entry) for entry in entries}
 
 

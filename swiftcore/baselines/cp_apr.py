@@ -12,6 +12,7 @@ from swiftcore.baselines.solvers.sparse_cp import (
     model_at,
     share,
     sum_products,
+    weights_in_mode,
     weights_in_rows,
 )
 from swiftcore.tensor import SparseTensor
@@ -60,7 +61,7 @@ class CpApr(CpBaseline):
     def _sweep(self, tensor: SparseTensor, factors: Factors) -> Factors:
         moved = list(factors)
         for mode in [*range(1, tensor.n_modes), 0]:
-            moved = _weights_in(moved, mode)
+            moved = weights_in_mode(moved, mode)
             growth = kl_ratio(tensor, moved, mode)
             sums = moved[mode].sum(axis=0)
             stuck = (growth > 1) & (share(moved[mode], sums) < STUCK_BELOW)
@@ -92,11 +93,3 @@ def kl_divergence(tensor: SparseTensor, factors: Factors) -> float:
 def kl_ratio(tensor: SparseTensor, factors: Factors, mode: int) -> NDArray[np.float64]:
     """What one multiplicative step of a mode multiplies with; 1 where the gradient is 0."""
     return share(gather(tensor, factors, mode, power=1), sum_products(factors, skipped=mode))
-
-
-def _weights_in(factors: Factors, mode: int) -> Factors:
-    """The same model with all columns summing to 1 but those of one mode."""
-    weights = sum_products(factors, skipped=mode)
-    scaled = [share(factor, factor.sum(axis=0)) for factor in factors]
-    scaled[mode] = factors[mode] * weights
-    return scaled

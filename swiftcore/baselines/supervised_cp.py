@@ -11,7 +11,7 @@ from swiftcore.baselines.similarity_cp import SimilarityCp, feature_loss
 from swiftcore.baselines.solvers.checks import class_signs
 from swiftcore.baselines.solvers.column_newton import BlockLoss
 from swiftcore.baselines.solvers.elastic_net import fit_weights, log_loss_slopes, log_losses
-from swiftcore.baselines.solvers.sparse_cp import Factors, share, sum_products
+from swiftcore.baselines.solvers.sparse_cp import Factors
 from swiftcore.tensor import SparseTensor
 
 
@@ -31,11 +31,6 @@ class SupervisedCp(SimilarityCp):
         omega at the first sweep.
     label_penalty : float
         Strength of the elastic net on theta.
-
-    Attributes
-    ----------
-    label_weights_ : ndarray, (rank + 1 x classes)
-        theta for ``memberships_``, intercepts last; one column for two classes.
 
     Notes
     -----
@@ -87,11 +82,6 @@ class SupervisedCp(SimilarityCp):
     def _label_share(self) -> float:
         """omega over the number of labelled rows."""
         return self.label_weight * self._grown() / float(np.abs(self._signs[:, 0]).sum())
-
-    def _normalised(self, factors: Factors) -> Factors:
-        scale = np.append(sum_products(factors, skipped=0), 1.0)
-        self.label_weights_ = share(self._theta, np.broadcast_to(scale[:, None], self._theta.shape))
-        return super()._normalised(factors)
 
 
 def labelled_row_loss(

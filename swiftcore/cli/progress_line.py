@@ -36,7 +36,7 @@ class StoppableLine:
         self.progress.stop()
         signal.signal(signal.SIGINT, self._before)
 
-    def _asked_to_stop(self, number: int, frame: FrameType | None) -> None:
+    def _asked_to_stop(self, _number: int, _frame: FrameType | None) -> None:
         if self.stop:
             raise KeyboardInterrupt
         self.stop = True

@@ -55,13 +55,16 @@ def build_costs(
     _check_reference(tensor, reference)
     for mode, size in enumerate(tensor.shape):
         refuse_square(size, f"mode {mode + 1}, size {size}")
-    if chosen is CostRecipe.COSINE:
-        features = [cosine_cost(incidence(reference, mode, 0)) for mode in range(1, tensor.n_modes)]
-        return [row_cost(tensor, word_counts, reference_counts), *features]
-    if chosen is CostRecipe.ONE_MINUS_IDENTITY:
-        return [1.0 - np.eye(size) for size in tensor.shape]
-    rng = np.random.default_rng(seed)
-    return [_random_cost(size, rng) for size in tensor.shape]
+    match chosen:
+        case CostRecipe.COSINE:
+            others = range(1, tensor.n_modes)
+            features = [cosine_cost(incidence(reference, mode, 0)) for mode in others]
+            return [row_cost(tensor, word_counts, reference_counts), *features]
+        case CostRecipe.ONE_MINUS_IDENTITY:
+            return [1.0 - np.eye(size) for size in tensor.shape]
+        case CostRecipe.RANDOM:
+            rng = np.random.default_rng(seed)
+            return [_random_cost(size, rng) for size in tensor.shape]
 
 
 def row_cost(

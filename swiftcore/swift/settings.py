@@ -2,78 +2,46 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swiftcore.errors import InvalidSettings, Problem, refuse
+from swiftcore.runtime.ranges import ABOVE_ZERO, SEED, Range, out_of_range, real, whole
 from swiftcore.swift.factor_update import Factors
-
-
-def _whole(low: int) -> Callable[[Any], bool]:
-    return lambda value: (
-        isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
-    )
-
-
-def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _positive(value: Any) -> bool:
-    return _real(value) and value > 0
-
-
-def _not_negative(value: Any) -> bool:
-    return _real(value) and value >= 0
-
 
 # phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
 MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8
 MAX_START = 1e100
 
-RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "rank": (_whole(1), "a whole number of 1 or more"),
-    "sharpness": (_positive, "a finite number above 0"),
-    "marginal_weight": (_positive, "a finite number above 0"),
-    "max_iterations": (_whole(0), "a whole number of 0 or more"),
-    "tolerance": (_not_negative, "a number of 0 or more"),
-    "start": (lambda value: value in ("kl", "random"), "'kl' or 'random'"),
-    "n_restarts": (_whole(1), "a whole number of 1 or more"),
-    "momentum": (_not_negative, "a number of 0 or more"),
-    "value_unit": (
-        lambda value: (isinstance(value, str) and value == "mean") or _positive(value),
+_NOT_NEGATIVE = Range(real(0).fits, "a number of 0 or more")
+RANGES = {
+    "rank": whole(1),
+    "sharpness": ABOVE_ZERO,
+    "marginal_weight": ABOVE_ZERO,
+    "max_iterations": whole(0),
+    "tolerance": _NOT_NEGATIVE,
+    "start": Range(lambda value: value in ("kl", "random"), "'kl' or 'random'"),
+    "n_restarts": whole(1),
+    "momentum": _NOT_NEGATIVE,
+    "value_unit": Range(
+        lambda value: (isinstance(value, str) and value == "mean") or ABOVE_ZERO.fits(value),
         "a finite number above 0, or 'mean'",
     ),
-    "random_state": (
-        lambda value: value is None or _whole(0)(value),
-        "a whole number of 0 or more, or None",
-    ),
-    "n_jobs": (
-        lambda value: value is None or (_whole(-(2**31))(value) and value != 0),
+    "random_state": SEED,
+    "n_jobs": Range(
+        lambda value: value is None or (whole(-(2**31)).fits(value) and value != 0),
         "a whole number other than 0, or None for all cores",
     ),
-    "dtype": (lambda value: value in ("float32", "float64"), "'float32' or 'float64'"),
+    "dtype": Range(lambda value: value in ("float32", "float64"), "'float32' or 'float64'"),
 }
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range."""
-    problems = [
-        Problem(
-            f"setting-{name}",
-            "A setting is out of range",
-            name,
-            repr(parameters[name]),
-            f"Give {wanted}.",
-        )
-        for name, (fits, wanted) in RANGES.items()
-        if not fits(parameters[name])
-    ]
+    problems = out_of_range(parameters, RANGES)
     weight, sharpness = parameters["marginal_weight"], parameters["sharpness"]
     if not problems and not MIN_PRODUCT <= weight * sharpness <= MAX_PRODUCT:
         problems.append(

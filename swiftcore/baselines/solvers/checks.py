@@ -4,47 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import InvalidSettings, NotEnoughMemory, Problem, refuse
+from swiftcore.errors import InvalidSettings, NotEnoughMemory, refuse
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
+from swiftcore.runtime.ranges import ABOVE_ZERO, SEED, out_of_range, real, whole
 
-MIN_WHOLE = {"rank": 1, "max_iterations": 0, "inner_iterations": 1, "sweeps": 1}
+RANGES = {
+    "rank": whole(1),
+    "max_iterations": whole(0),
+    "inner_iterations": whole(1),
+    "sweeps": whole(1),
+    "random_state": SEED,
+    "growth": real(1),
+    "floor": ABOVE_ZERO,
+    "sharpness": ABOVE_ZERO,
+    "marginal_weight": ABOVE_ZERO,
+}
+ANY_OTHER = real(0)
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
-    """Raise :class:`InvalidSettings` with every setting that is out of its range.
-
-    Whole numbers are those in ``MIN_WHOLE`` and the seed; all others are real.
-    """
-    problems = []
-    for name, value in parameters.items():
-        if name == "random_state":
-            fits, wanted = value is None or _whole(value, 0), "a whole number of 0 or more, or None"
-        elif name in MIN_WHOLE:
-            least = MIN_WHOLE[name]
-            fits, wanted = _whole(value, least), f"a whole number of {least} or more"
-        elif name == "growth":
-            fits, wanted = _amount(value) and value >= 1, "a finite number of 1 or more"
-        elif name in ("floor", "sharpness", "marginal_weight"):
-            fits, wanted = _amount(value) and value > 0, "a finite number above 0"
-        else:
-            fits, wanted = _amount(value), "a finite number of 0 or more"
-        if not fits:
-            problems.append(
-                Problem(
-                    f"setting-{name}",
-                    "A setting is out of range",
-                    name,
-                    repr(value),
-                    f"Give {wanted}.",
-                )
-            )
+    """Raise :class:`InvalidSettings` with every setting that is out of its range."""
+    problems = out_of_range(parameters, {name: RANGES.get(name, ANY_OTHER) for name in parameters})
     if problems:
         raise InvalidSettings(problems)
 
@@ -98,12 +84,3 @@ def check_loss(loss: float) -> None:
             repr(loss),
             "Use fewer components, or another method; divide values far from 1 by a common unit.",
         )
-
-
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
-def _amount(value: Any) -> bool:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return bool(real and math.isfinite(value) and value >= 0)

@@ -72,9 +72,15 @@ def sum_products(
 
 def weights_in_rows(factors: Sequence[NDArray[np.float64]]) -> Factors:
     """The same nonnegative model with feature columns that sum to 1."""
-    weights = sum_products(factors, skipped=0)
-    features = [share(factor, factor.sum(axis=0)) for factor in factors[1:]]
-    return [factors[0] * weights, *features]
+    return weights_in_mode(factors, 0)
+
+
+def weights_in_mode(factors: Sequence[NDArray[np.float64]], mode: int) -> Factors:
+    """The same nonnegative model with all columns summing to 1 but those of one mode."""
+    weights = sum_products(factors, skipped=mode)
+    scaled = [share(factor, factor.sum(axis=0)) for factor in factors]
+    scaled[mode] = factors[mode] * weights
+    return scaled
 
 
 def random_factors(tensor: SparseTensor, rank: int, rng: np.random.Generator) -> Factors:

@@ -129,6 +129,9 @@ OMOP = Layout(
     Deaths("death", "person_id", "death_date"),
 )
 
+_MIMIC_DEATHS = Deaths(
+    "admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",), "death in hospital"
+)
 MIMIC3 = Layout(
     "mimic3",
     "a MIMIC-III export",
@@ -154,9 +157,7 @@ MIMIC3 = Layout(
     ),
     "patients",
     "subject_id",
-    Deaths(
-        "admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",), "death in hospital"
-    ),
+    _MIMIC_DEATHS,
     visit_times=("admissions", "hadm_id", "admittime"),
 )
 
@@ -185,9 +186,7 @@ MIMIC4 = Layout(
     ),
     "patients",
     "subject_id",
-    Deaths(
-        "admissions", "subject_id", "deathtime", "hospital_expire_flag", ("1",), "death in hospital"
-    ),
+    _MIMIC_DEATHS,
     visit_times=("admissions", "hadm_id", "admittime"),
 )
 

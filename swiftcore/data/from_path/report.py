@@ -6,14 +6,9 @@ from pathlib import Path
 
 from swiftcore.data.bundle import write_bundle
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path
+from swiftcore.data.from_path.sandbox import Inspection, build_path
 from swiftcore.data.from_path.sniff import KINDS
 from swiftcore.data.options import BuildOptions
-
-
-def inspect_text(path: str | Path, options: BuildOptions | None = None) -> str:
-    """A printable report: what the path is, what would be built, every problem."""
-    return describe(inspect_path(path, options))
 
 
 def describe(inspection: Inspection) -> str:

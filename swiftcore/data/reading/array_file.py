@@ -70,7 +70,7 @@ def _read_all(archive: zipfile.ZipFile, name: str, budget: Budget) -> dict[str, 
             f"{len(entries):,} arrays",
             "Save coordinates, values and labels only.",
         )
-    check_entries(archive, entries, name)
+    check_entries(entries, name)
     return {
         entry.filename.removesuffix(".npy"): _read_one(archive, entry, name, budget)
         for entry in entries

@@ -197,12 +197,3 @@ def _local_dates(
             "Set the date order: day first or month first.",
         )
     return read[best]
-
-
-def flags(column: Coded) -> NDArray[np.int8] | None:
-    """1 for yes, 0 for no, -1 for empty; None when the column says anything else."""
-    known = {label: label.strip().lower() for label in column.labels}
-    if not all(text in TRUE_WORDS | FALSE_WORDS | {""} for text in known.values()):
-        return None
-    truth = [(-1 if not text else int(text in TRUE_WORDS)) for text in known.values()]
-    return np.array(truth, dtype=np.int8)[column.codes]

@@ -146,7 +146,7 @@ class Source:
         self._archive = archive = _opened_zip(self.path)
         entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
         self._check_entries(len(entries))
-        check_entries(archive, entries, self.path.name)
+        check_entries(entries, self.path.name)
         self.budget.check_announced(sum(entry.file_size for entry in entries), self.path.name)
         for entry in entries:
             name = PurePosixPath(entry.filename.replace("\\", "/"))

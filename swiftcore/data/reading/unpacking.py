@@ -71,7 +71,7 @@ class Gunzip:
             )
 
 
-def check_entries(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], where: str) -> None:
+def check_entries(entries: list[zipfile.ZipInfo], where: str) -> None:
     """Refuse archives whose entries overlap, are locked, or claim impossible ratios."""
     end = 0
     for entry in sorted(entries, key=lambda one: one.header_offset):

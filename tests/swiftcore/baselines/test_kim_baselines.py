@@ -179,7 +179,9 @@ def test_labels_pull_classes_apart_and_unknown_ones_do_not_count() -> None:
             tolerance=0.0,
         ).fit(TENSOR, labels=labels)
         signs = class_signs(LABELS, SHAPE[0])
-        return float(log_losses(model.memberships_, signs, model.label_weights_).mean()), model
+        rows, start = model.memberships_, np.zeros((RANK + 1, 1))
+        weights = fit_weights(rows, signs, model.label_penalty, start, steps=2000)
+        return float(log_losses(rows, signs, weights).mean()), model
 
     plain, strong = log_loss(1e-6, LABELS)[0], log_loss(5000.0, LABELS)[0]
     assert strong < 0.7 * plain

@@ -13,7 +13,7 @@ import pytest
 from swiftcore.data.building.code_groups import ccs, regroup
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import EICU
-from swiftcore.data.from_path.report import build_bundle, inspect_text
+from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
@@ -181,7 +181,7 @@ def test_tns_folder_with_several_tensors_asks_which(shared: Shared) -> None:
 
 def test_code_maps_are_recognised_and_ours_are_the_same(shared: Shared) -> None:
     folder = shared("codemaps")
-    report = inspect_text(folder)
+    report = describe(inspect_path(folder))
     assert "a map from codes to groups" in report
     assert "maps 15,072 codes to 283 groups" in report
     assert "maps 72,446 codes to 283 groups" in report

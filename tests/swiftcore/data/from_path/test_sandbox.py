@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from swiftcore.data.from_path import sandbox
-from swiftcore.data.from_path.report import build_bundle, inspect_text
+from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import build_path, inspect_path, read_kept
 from swiftcore.data.options import BuildOptions, Limits
 from swiftcore.errors import InvalidData
@@ -44,11 +44,11 @@ def test_an_inspection_can_keep_what_it_built(write: Write, tmp_path: Path) -> N
 
 
 def test_report_reads_well(write: Write) -> None:
-    report = inspect_text(write("t.csv", TABLE))
+    report = describe(inspect_path(write("t.csv", TABLE)))
     assert report.startswith("t.csv: one table of events.")
     assert "  t.csv: 500 rows" in report and "  features: code, drug" in report
     assert report.endswith("No problems.")
-    bad = inspect_text(write("u.csv", "patient,code,n\n1,a,-1\n2,b,x\n"))
+    bad = describe(inspect_path(write("u.csv", "patient,code,n\n1,a,-1\n2,b,x\n")))
     assert "2 problems to fix:" in bad
     assert "[value-negative]" in bad and "rows 1" in bad
 
