@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swiftcore.evaluation.experiments.settings import ExperimentSettings
     from swiftcore.fitting import FittedModel, fit_dataset
     from swiftcore.model_file import load_model, save_model
-    from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+    from swiftcore.phenotypes.describe import Phenotype, Phenotypes, describe_phenotypes
     from swiftcore.progress import FitOutcome, FitProgress
     from swiftcore.spec import ModelSpec
     from swiftcore.swift.estimator import Swift
@@ -42,6 +42,7 @@ __all__ = [
     "ModelSpec",
     "NotEnoughMemory",
     "Phenotype",
+    "Phenotypes",
     "Problem",
     "SparseTensor",
     "Swift",
@@ -74,7 +75,7 @@ _HOMES = {
     "swiftcore.model_file": ("load_model", "save_model"),
     "swiftcore.spec": ("ModelSpec",),
     "swiftcore.swift.estimator": ("Swift",),
-    "swiftcore.phenotypes.describe": ("Phenotype", "describe_phenotypes"),
+    "swiftcore.phenotypes.describe": ("Phenotype", "Phenotypes", "describe_phenotypes"),
     "swiftcore.progress": ("FitOutcome", "FitProgress"),
     "swiftcore.tensor": ("Mode", "SparseTensor", "unfold"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,35 @@ class Phenotype:
         """A working name: the top feature of each mode."""
         return " + ".join(items[0].label for items in self.items.values() if items)
 
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        return Phenotypes([self])._repr_html_()
+
+
+class Phenotypes(list[Phenotype]):
+    """A list of phenotypes that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        """One row per phenotype; labels are somebody's text and never markup."""
+        modes = list(self[0].items) if self else []
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("id", "share", "rows", *modes))
+        rows = "".join(f"<tr>{_html_cells(phenotype)}</tr>" for phenotype in self)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _html_cells(phenotype: Phenotype) -> str:
+    features = (
+        "<br>".join(f"{item.weight:.0%} {escape(item.label)}" for item in items)
+        for items in phenotype.items.values()
+    )
+    cells = (
+        escape(phenotype.identifier),
+        f"{phenotype.share:.1%}",
+        str(len(phenotype.rows)),
+        *features,
+    )
+    return "".join(f"<td>{cell}</td>" for cell in cells)
+
 
 def describe_phenotypes(
     factors: Sequence[NDArray[np.float64]],
@@ -76,7 +106,7 @@ def describe_phenotypes(
     *,
     frequency_weight: float = 1.0,
     carried: float = CARRIED,
-) -> list[Phenotype]:
+) -> Phenotypes:
     """Describe every living component, the one with the largest share first.
 
     Parameters
@@ -111,7 +141,7 @@ def describe_phenotypes(
         for component in range(rank)
         if component not in dead
     ]
-    return sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component))
+    return Phenotypes(sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component)))
 
 
 def _check_choices(top: int, frequency_weight: float) -> None:

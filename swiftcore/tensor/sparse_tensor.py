@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import refuse
+from swiftcore.tensor import convert
 from swiftcore.tensor.entry_checks import (
     checked_coordinates,
     checked_selection,
@@ -18,6 +19,10 @@ from swiftcore.tensor.entry_checks import (
     checked_values,
 )
 from swiftcore.tensor.mode import Mode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import scipy.sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +121,32 @@ class SparseTensor:
         dense = np.zeros(self.shape)
         dense[tuple(self.coordinates.T)] = self.values
         return dense
+
+    def to_frame(self) -> pd.DataFrame:
+        """A long table: one row per entry, a column of labels per mode, then the value."""
+        return convert.to_frame(self)
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> SparseTensor:
+        """Build a tensor from a long table: a column of labels per mode, then the value."""
+        places, values, modes = convert.entries_of_frame(frame)
+        return cls.from_coordinates(places, values, modes=[Mode(*mode) for mode in modes])
+
+    def to_scipy(self) -> scipy.sparse.coo_array:
+        """A tensor of two modes as a scipy array; its labels stay behind."""
+        return convert.to_scipy(self)
+
+    @classmethod
+    def from_scipy(cls, array: Any, modes: Sequence[Mode] | None = None) -> SparseTensor:
+        """Build a tensor from a sparse array of scipy or pydata; `modes` brings the labels."""
+        places, values, shape = convert.entries_of_array(array)
+        return cls.from_coordinates(places, values, shape, modes)
+
+    def to_sparse(self) -> Any:
+        """The tensor as a ``sparse.COO`` array of pydata; its labels stay behind."""
+        return convert.to_sparse(self)
+
+    from_sparse = from_scipy
 
     def digest(self) -> str:
         """SHA-256 over shape, labels, coordinates and values; entry order never matters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from swiftcore import InvalidSettings, Mode, describe_phenotypes
+from swiftcore import InvalidSettings, Mode, Phenotypes, describe_phenotypes
 
 MODES = (
     Mode("patient", ("a", "b", "c")),
@@ -113,3 +113,19 @@ def test_nothing_alive_nothing_described() -> None:
 def test_refused(settings: dict) -> None:
     with pytest.raises(InvalidSettings):
         describe_phenotypes(FACTORS, MODES, **settings)
+
+
+def test_a_notebook_shows_a_table_in_which_no_label_is_markup() -> None:
+    modes = (
+        MODES[0],
+        Mode("<b>diagnosis", ("<script>alert(1)</script>", "gout", "none")),
+        Mode("drug", ('x" onload="alert(1)', "y")),
+    )
+    found = describe_phenotypes(FACTORS, modes)
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 1 + len(found)
+    assert "<script" not in shown and "<b>" not in shown and 'x" ' not in shown
+    assert "75% &lt;script&gt;alert(1)&lt;/script&gt;" in shown and "&lt;b&gt;diagnosis" in shown
+    assert "<td>P02</td><td>69.2%</td><td>2</td>" in shown
+    assert found[0]._repr_html_() == Phenotypes(found[:1])._repr_html_()
+    assert Phenotypes()._repr_html_().count("<td>") == 0
