@@ -2,14 +2,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+RUNNABLE := $(VENV)/.runnable# library, command line and dashboard
+READY := $(VENV)/.ready# and what tests, benchmarks and documents need
+# Compiling every module of every package takes longer than copying them; Python compiles what
+# it imports.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable
 # the methods that do not look at every cell, for the longest tables
 SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 
-.PHONY: run test lint bench evidence nightly sample screenshots chromium recompile clean
+.PHONY: run check test lint bench evidence nightly sample screenshots chromium recompile clean
 
-run: $(READY)  # the dashboard, on the sample data with finished results
+run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
+
+check: lint  # what to run after every edit
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not nightly" --ignore tests/browser
 
 test: lint chromium  # the browser by itself: two of them would fight for the cores
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
@@ -63,10 +70,13 @@ chromium:  # for the browser tests: whatever is there, else from the system's pa
 	  { apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "Install Chromium by hand: its package is named chromium." >&2; exit 1; }
 
-$(READY): pyproject.toml constraints.txt
+$(RUNNABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,bench]"
+	$(INSTALL) ".[dashboard]"
+	touch $(RUNNABLE)
+
+$(READY): $(RUNNABLE)
+	$(INSTALL) ".[test,bench,docs]"
 	touch $(READY)
 
 recompile:  # forget the compiled loops

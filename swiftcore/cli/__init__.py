@@ -11,6 +11,7 @@ from rich.markup import escape
 from swiftcore.cli.data_argument import screen
 from swiftcore.cli.data_commands import add_data_commands
 from swiftcore.cli.experiments import add_experiments
+from swiftcore.cli.extras import check_dashboard
 from swiftcore.cli.fit import add_fit
 from swiftcore.errors import SwiftError
 
@@ -24,10 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(chosen.run(chosen))
     except SwiftError as error:
-        count = len(error.problems)
-        screen.print(f"[bold red]{count} problem{'s' if count > 1 else ''}:[/]")
-        for problem in error.problems:
-            screen.print(f"  [bold]{problem.code}[/] {escape(str(problem))}", highlight=False)
+        _show_problems(error)
     except OSError as error:
         where = escape(str(error.filename or "a file"))
         screen.print(f"[bold red]Cannot use {where}:[/] {escape(error.strerror or str(error))}.")
@@ -52,6 +50,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _dashboard(arguments: Sequence[str]) -> int:
-    from dashboard.launch import main as launch  # late: only this command needs a browser
+    try:
+        check_dashboard()
+    except SwiftError as error:
+        _show_problems(error)
+        return 2
+    from dashboard.launch import main as launch  # late: only this command needs its packages
 
     return int(launch(arguments) or 0)
+
+
+def _show_problems(error: SwiftError) -> None:
+    count = len(error.problems)
+    screen.print(f"[bold red]{count} problem{'s' if count > 1 else ''}:[/]")
+    for problem in error.problems:
+        screen.print(f"  [bold]{problem.code}[/] {escape(str(problem))}", highlight=False)

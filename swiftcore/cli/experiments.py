@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.cli.extras import how_to_install, missing
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
@@ -104,6 +105,9 @@ def ignore_ctrl_c() -> None:
 
 
 def _write_page(experiment: Experiment, folder: Path) -> None:
+    if missing("charts"):
+        screen.print(escape(f"For a page with charts: {how_to_install('charts')}"), highlight=False)
+        return
     from dashboard.charts.pages import write_page  # late: plotly is slow to load
 
     write_page(experiment, folder / f"{experiment.kind}.html")
