@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from rich.markup import escape
 
 from swiftcore.cli.data_argument import screen
-from swiftcore.cli.data_commands import add_data_commands
-from swiftcore.cli.experiments import add_experiments
 from swiftcore.cli.extras import check_dashboard
-from swiftcore.cli.fit import add_fit
 from swiftcore.errors import SwiftError
 
 
@@ -42,9 +40,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="swift", description="Find phenotypes or topics in sparse nonnegative tensors."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
-    add_experiments(commands)
-    add_data_commands(commands.add_parser("data", help="look at or build data sets from files"))
+    # late: the dashboard, which has a parser of its own, need not wait for the compiler
+    fit, experiments, data = (
+        import_module(f"swiftcore.cli.{name}") for name in ("fit", "experiments", "data_commands")
+    )
+    fit.add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
+    experiments.add_experiments(commands)
+    data.add_data_commands(
+        commands.add_parser("data", help="look at or build data sets from files")
+    )
     commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
     return parser
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -34,6 +35,16 @@ def test_the_dashboard_is_refused_with_a_cure(
     assert "dashboard-missing The dashboard is not installed (swift dashboard)" in said
     assert "found no package plotly, streamlit" in said
     assert 'pip install "swift-phenotyping[dashboard]"' in said
+
+
+def test_the_dashboard_does_not_wait_for_the_compiler() -> None:
+    code = (
+        "import sys\nfrom swiftcore.cli import main\n"
+        "try: main(['dashboard', '--help'])\n"
+        "finally: print({'numba', 'sklearn'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "--port" in done.stdout and done.stdout.strip().endswith("set()"), done.stderr
 
 
 def test_an_evaluation_without_plotly_has_all_but_the_page(
