@@ -3,13 +3,14 @@
     python -m benchmarks.tables
 
 A table stands in a document between ``<!-- table: name -->`` and ``<!-- end of table -->``, where
-name is that of a file in ``results/``. A test fails when a table and its file differ.
+name is that of a file in ``results/``. ``<!-- summary: name name -->`` in its place asks for one
+short table of several evaluations. A test fails when a table and its files differ.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -29,7 +30,9 @@ PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
     "cp_binary": (0.746, 0.743, 0.737, 0.756, 0.743),
     "cp_apr": (0.675, 0.768, 0.753, 0.743, 0.746),
 }
-_BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+OURS = ("swift", "supervised_swift")
+DATA_TITLES = {"bbc_fresh_evaluation": "BBC", "eicu_evaluation": "eICU"}
+_BLOCK = re.compile(r"(<!-- (table|summary): ([\w ]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _ACROSS = {"evaluation": "rank", "noise": "level", "ablation": "rank"}
 
 
@@ -59,14 +62,47 @@ def table(experiment: Experiment, paper: Mapping[str, tuple[float, ...]]) -> str
     return "\n".join(lines)
 
 
+def summary(names: Sequence[str]) -> str:
+    """SWIFT beside the best other method, one line per rank, several data sets side by side.
+
+    Methods without a rank, the classifiers on the raw data, share the last line. Bold is the
+    higher of SWIFT (without labels) and the best other method of that line.
+    """
+    scores = {name: _recorded(name).tables["scores"] for name in names}
+    heads = [f"{DATA_TITLES[name]}: SWIFT | with labels | best other method" for name in names]
+    ranks = sorted({rank for table in scores.values() for rank in table["rank"]} - {0})
+    lines = ["| rank | " + " | ".join(heads) + " |", "|---" * (1 + 3 * len(names)) + "|"]
+    for rank in [*ranks, 0]:
+        cells = [_summary_cells(table[table["rank"] == rank]) for table in scores.values()]
+        lines.append(f"| {rank or 'none'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _summary_cells(scores: pd.DataFrame) -> str:
+    means = scores.groupby("method")["score"].mean()
+    others = means.drop(list(OURS), errors="ignore")
+    best, swift = str(others.idxmax()), means.get("swift")
+    ahead = swift is None or others[best] > swift
+    ours = ["" if name not in means else f"{means[name]:.3f}" for name in OURS]
+    first = ours[0] if ahead else f"**{ours[0]}**"
+    other = f"**{others[best]:.3f}**" if ahead else f"{others[best]:.3f}"
+    return f"{first} | {ours[1]} | {other} {title_of(best)}"
+
+
 def filled(document: str) -> str:
     """A document with every table as the recorded results have it now."""
 
     def fresh(block: re.Match[str]) -> str:
-        experiment = Experiment.from_json((RESULTS / f"{block[2]}.json").read_text())
-        return f"{block[1]}{table(experiment, paper_for(block[2]))}\n{block[3]}"
+        opening, kind, names, end = block.groups()
+        if kind == "summary":
+            return f"{opening}{summary(names.split())}\n{end}"
+        return f"{opening}{table(_recorded(names), paper_for(names))}\n{end}"
 
     return _BLOCK.sub(fresh, document)
+
+
+def _recorded(name: str) -> Experiment:
+    return Experiment.from_json((RESULTS / f"{name}.json").read_text())
 
 
 def _head(across: str, column: float) -> str:

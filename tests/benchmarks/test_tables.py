@@ -7,22 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import tables
+from benchmarks import RESULTS, tables
+from swiftcore.evaluation.experiments.result import Experiment
 
 
 @pytest.mark.parametrize("path", tables.DOCUMENTS, ids=lambda path: path.name)
 def test_a_document_shows_what_was_recorded(path: Path) -> None:
     document = path.read_text()
-    assert re.search("<!-- table: ", document)
+    assert re.search("<!-- (table|summary): ", document)
     assert document == tables.filled(document), "run: python -m benchmarks.tables"
 
 
-def test_a_changed_number_would_be_seen() -> None:
-    document = tables.DOCUMENTS[0].read_text()
-    swift = re.search(r"\| SWIFT \|.*?(0\.\d{3}) ±", document)
+@pytest.mark.parametrize("path", tables.DOCUMENTS, ids=lambda path: path.name)
+def test_a_changed_number_would_be_seen(path: Path) -> None:
+    document = path.read_text()
+    swift = re.search(r"^\| (?:SWIFT|5) \|.*?(0\.\d{3})", document, re.MULTILINE)
     assert swift is not None
     changed = document[: swift.start(1)] + "0.999" + document[swift.end(1) :]
     assert tables.filled(changed) == document
+
+
+def test_the_summary_sets_swift_beside_the_best_other_method() -> None:
+    name = "bbc_fresh_evaluation"
+    scores = Experiment.from_json((RESULTS / f"{name}.json").read_text()).tables["scores"]
+    means = scores[scores["rank"] == 10].groupby("method")["score"].mean()
+    best = means.drop(["swift", "supervised_swift"]).max()
+    line = next(line for line in tables.summary([name]).splitlines() if line.startswith("| 10 |"))
+    assert line.startswith(f"| 10 | {means['swift']:.3f} | {means['supervised_swift']:.3f} |")
+    assert f"**{best:.3f}** Supervised CP" in line, "bold where another method is ahead"
 
 
 def test_the_papers_means_stand_beside_ours_at_its_ranks_alone() -> None:
