@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constr
 # the methods that do not look at every cell, for the longest tables
 SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 
-.PHONY: run check test lint bench evidence nightly sample screenshots chromium recompile clean
+.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium recompile clean
 
 run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
@@ -64,6 +64,9 @@ sample: $(READY)  # the sample data, then the finished results that ship with th
 
 screenshots: $(READY) chromium
 	$(BIN)/python -m benchmarks.screenshots
+
+docs: $(READY)  # the documentation as a site; opens from build/docs/index.html without a network
+	$(BIN)/python -m sphinx -q -b html -W --keep-going docs build/docs
 
 chromium:  # for the browser tests: whatever is there, else from the system's packages
 	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \

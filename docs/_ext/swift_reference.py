@@ -1,0 +1,129 @@
+"""Directives for the parts of the documentation that are read from the code when it is built.
+
+``{settings}``
+    The table of all settings of a fit.
+``{command-help} fit``
+    What ``swift fit --help`` prints.
+``{layers}``
+    The picture of who may import whom.
+``{public-names} swiftcore.cost``
+    A summary of the public names of one or more modules, then each of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from docutils import nodes
+from layer_picture import layer_picture
+from settings_table import settings_table
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import swiftcore
+
+SETTINGS_HOME = "swiftcore.spec"
+HELP_COLUMNS = "88"
+
+
+class Settings(SphinxDirective):
+    """One line per setting, from the one place that states them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table, or say that there is nothing to build it from."""
+        if find_spec(SETTINGS_HOME) is None:
+            return [_missing(SETTINGS_HOME)]
+        lines = settings_table(import_module(SETTINGS_HOME).SETTINGS)
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class CommandHelp(SphinxDirective):
+    """The help of one command, as the command prints it."""
+
+    optional_arguments = 5
+
+    def run(self) -> list[nodes.Node]:
+        """Ask the command line itself."""
+        text = command_help(self.arguments)
+        return [nodes.literal_block(text, text, language="text")]
+
+
+class Layers(SphinxDirective):
+    """The layers of the code as a picture."""
+
+    def run(self) -> list[nodes.Node]:
+        """Draw them; the picture is part of the page."""
+        return [nodes.raw("", layer_picture(), format="html")]
+
+
+class PublicNames(SphinxDirective):
+    """The public names of modules that are not already public in ``swiftcore`` itself."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """A summary table first, then every name with its docstring."""
+        modules = self.arguments[0].split()
+        if lacking := [name for name in modules if find_spec(name) is None]:
+            return [_missing(name) for name in lacking]
+        names = [f"{one}.{name}" for one in modules for name in public_names(import_module(one))]
+        if not names:
+            raise self.error(f"no public names in {self.arguments[0]}")
+        lines = ["```{eval-rst}", ".. autosummary::", "", *(f"   {name}" for name in names), ""]
+        lines += [f".. {_directive(name)}:: {name}\n" for name in names]
+        return self.parse_text_to_nodes("\n".join([*lines, "```"]))
+
+
+def _missing(module: str) -> nodes.Node:
+    return nodes.warning("", nodes.paragraph(text=f"{module} is missing: nothing to list."))
+
+
+def command_help(words: list[str]) -> str:
+    """What ``swift WORDS --help`` prints, at a width that fits a page."""
+    os.environ["COLUMNS"] = HELP_COLUMNS
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        import_module("swiftcore.cli").main([*words, "--help"])
+    return printed.getvalue().strip()
+
+
+def public_names(module: ModuleType) -> Iterator[str]:
+    """Names listed in ``__all__``, else classes and functions defined in the module."""
+    listed = getattr(module, "__all__", None)
+    for name in listed or vars(module):
+        value = getattr(module, name)
+        if listed is None:
+            own = getattr(value, "__module__", "") == module.__name__
+            if name.startswith("_") or not own or not _documentable(value):
+                continue
+        if module is swiftcore or getattr(swiftcore, name, None) is not value:
+            yield name
+
+
+def _documentable(value: object) -> bool:
+    return inspect.isclass(value) or inspect.isfunction(value)
+
+
+def _directive(path: str) -> str:
+    module, _, name = path.rpartition(".")
+    value = getattr(import_module(module), name)
+    if inspect.isclass(value):
+        return "autoexception" if issubclass(value, BaseException) else "autoclass"
+    return "autofunction" if inspect.isfunction(value) else "autodata"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directives known."""
+    app.add_directive("settings", Settings)
+    app.add_directive("command-help", CommandHelp)
+    app.add_directive("layers", Layers)
+    app.add_directive("public-names", PublicNames)
+    return {"parallel_read_safe": True}
