@@ -1,0 +1,84 @@
+"""What the documentation says of the code is what the code says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from fenced import ROOT
+
+from swiftcore import __version__
+
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+from layer_picture import layer_picture, layers  # noqa: E402
+from settings_table import settings_table  # noqa: E402
+from swift_reference import command_help  # noqa: E402
+
+ROW = re.compile(r"^\| `(\w+)` \| `([\w.]+)` \|", re.MULTILINE)
+VERSION = re.compile(r"^[A-Z_]*(FORMAT|VERSION|SCHEMA|PROTOCOL|GRIDS)$")
+NO_VERSION = {"CLASSIFIER_GRIDS"}  # grids themselves
+
+
+def constants(path: Path) -> set[str]:
+    """Public names that a module assigns."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            found |= {name.id for name in names if isinstance(name, ast.Name)}
+    return {name for name in found if not name.startswith("_")}
+
+
+def test_every_version_constant_is_on_its_page_and_where_the_page_says() -> None:
+    listed = set(ROW.findall((DOCS / "reference" / "formats.md").read_text(encoding="utf-8")))
+    there = {
+        (name, ".".join(path.relative_to(ROOT).with_suffix("").parts))
+        for part in ("swiftcore", "dashboard")
+        for path in (ROOT / part).rglob("*.py")
+        for name in constants(path) - NO_VERSION
+        if VERSION.match(name)
+    }
+    copies = {("MODEL_FORMAT", "dashboard.store.results")}  # what the page's constant writes
+    assert {f"{module}.{name}" for name, module in listed} == {
+        f"{module}.{name}" for name, module in there - copies
+    }, "bring docs/reference/formats.md up to the code"
+
+
+def test_every_command_has_its_help_on_the_page() -> None:
+    page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
+    known = re.findall(r"^    (\w+)\b", command_help([]), re.MULTILINE)
+    known.remove("data")
+    known += [f"data {one}" for one in re.findall(r"^    (\w+) ", command_help(["data"]), re.M)]
+    assert len(known) >= 8
+    assert [one for one in known if f"```{{command-help}} {one}\n" not in page] == []
+    assert all(command_help(one.split()).startswith(f"usage: swift {one}") for one in known)
+
+
+def test_every_setting_is_in_the_table() -> None:
+    spec = pytest.importorskip("swiftcore.spec")
+    lines = settings_table(spec.SETTINGS)
+    assert len(lines) == 2 + len(spec.SETTINGS) and len({line.count(" | ") for line in lines[2:]})
+    for name, setting in spec.SETTINGS.items():
+        line = next(line for line in lines if line.startswith(f"| `{name}`"))
+        assert setting.help in line and setting.option in line and setting.clinician in line
+
+
+def test_the_picture_shows_every_layer_lowest_at_the_bottom() -> None:
+    shown = re.findall(r">((?:swiftcore|dashboard)\.[\w.]+)<", layer_picture())
+    assert shown == [name for name in reversed(layers()) if "." in name]
+    assert len(shown) > 30 and all(find_spec(name.split(".")[0]) for name in shown)
+
+
+def test_the_citation_names_this_version_and_the_paper() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0" and citation["type"] == "software"
+    assert citation["version"] == __version__ and citation["license"] == "BSD-3-Clause"
+    paper = citation["preferred-citation"]
+    assert paper["year"] == 2021 and len(paper["authors"]) == 7
