@@ -66,17 +66,17 @@ class Layers(SphinxDirective):
 class PublicNames(SphinxDirective):
     """The public names of modules that are not already public in ``swiftcore`` itself."""
 
-    required_arguments = 1
-    final_argument_whitespace = True
+    optional_arguments = 1
+    has_content = True  # further modules, one per line
 
     def run(self) -> list[nodes.Node]:
         """A summary table first, then every name with its docstring."""
-        modules = self.arguments[0].split()
+        modules = [*self.arguments, *self.content]
         if lacking := [name for name in modules if find_spec(name) is None]:
             return [_missing(name) for name in lacking]
         names = [f"{one}.{name}" for one in modules for name in public_names(import_module(one))]
         if not names:
-            raise self.error(f"no public names in {self.arguments[0]}")
+            raise self.error(f"no public names in {modules}")
         lines = ["```{eval-rst}", ".. autosummary::", "", *(f"   {name}" for name in names), ""]
         lines += [f".. {_directive(name)}:: {name}\n" for name in names]
         return self.parse_text_to_nodes("\n".join([*lines, "```"]))
