@@ -17,7 +17,7 @@ from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
 from swiftcore.swift.factor_update import Factors, normalize
-from swiftcore.swift.loop import FitResult, Schedule, alternate, follow_paper, project_rows
+from swiftcore.swift.loop import FitResult, Schedule, alternate, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
 from swiftcore.swift.settings import check_settings, checked_factors
 from swiftcore.swift.start import kl_start, random_start
@@ -58,11 +58,6 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         Starts tried; the one with the lowest objective goes on.
     momentum : float
         How far steps are carried on (0: plain steps). A worse trial is always taken back.
-    paper_schedule : bool
-        Follow the paper's schedule, for comparisons: 25 cold sweeps per iteration, modes updated
-        one after the other, no stopping rule, random start. Delta is taken after one half-step
-        more than in its Algorithm 1, and at sharpnesses beyond the kernel's reach columns are
-        solved instead of swept.
     value_unit : float or "mean"
         The value that counts as 1 in the entropy. 1 is the paper's formula; with "mean" the
         result follows the data's unit exactly (c X gives c times the factors).
@@ -105,7 +100,6 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         start: str = "kl",
         n_restarts: int = 4,
         momentum: float = 0.8,
-        paper_schedule: bool = False,
         value_unit: float | str = 1.0,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -119,7 +113,6 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.n_restarts = n_restarts
         self.momentum = momentum
-        self.paper_schedule = paper_schedule
         self.value_unit = value_unit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -155,12 +148,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         with workers:
             sweeper = Sweeper(problem, workers)
             start = self._start_factors(sweeper, initial_factors)
-            if self.paper_schedule:
-                result = follow_paper(sweeper, start, self.max_iterations, callback)
-            else:
-                result = alternate(
-                    sweeper, start, range(problem.n_modes), self._schedule(), callback
-                )
+            result = alternate(sweeper, start, range(problem.n_modes), self._schedule(), callback)
         self._keep(result, problem, tensor.modes)
         self.rows_fixed_ = costs[0] is None
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
@@ -257,15 +245,6 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None], dtype: str | None = None
     ) -> tuple[TransportProblem, Workers]:
         checked = check_costs(costs, tensor.shape)
-        if self.paper_schedule and dtype is None and any(cost is None for cost in checked):
-            raise refuse(
-                "paper-still",
-                "The paper's schedule moves mass within every mode",
-                "costs",
-                "a mode without a cost matrix",
-                "Give every mode a cost, or use paper_schedule=False.",
-                kind=InvalidSettings,
-            )
         settings, workers = self._settings(self.value_unit_, dtype), Workers(self.n_jobs)
         estimate = estimate_memory(tensor, checked, self.rank, settings, workers.n_jobs)
         refuse_if_too_large(estimate, tensor.shape)
@@ -292,9 +271,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             factors = checked_factors(initial, problem.shape, self.rank)
             return [factors[0] / problem.scale, *factors[1:]]
         rng = np.random.default_rng(self.random_state)
-        if self.start == "kl" and not self.paper_schedule:
+        if self.start == "kl":
             return kl_start(problem, self.rank, rng, self.n_restarts)
-        if self.paper_schedule or self.n_restarts == 1:
+        if self.n_restarts == 1:
             return random_start(problem, self.rank, rng)
         trial = Schedule(TRIAL_ITERATIONS, 0.0, float(self.momentum))
         runs = [

@@ -48,12 +48,12 @@ def update_factors(
     return moved
 
 
-def update_one_mode(
-    factors: Sequence[NDArray[np.float64]], numerator: NDArray[np.float64], mode: int
+def update_rows(
+    factors: Sequence[NDArray[np.float64]], numerator: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The paper's multiplicative update of one mode, with the missing 1/N."""
-    others = [factor.sum(axis=0) for axis, factor in enumerate(factors) if axis != mode]
-    return _share(factors[mode] * numerator, len(factors) * np.prod(others, axis=0))
+    """The paper's multiplicative update of the first mode alone, with the missing 1/N."""
+    others = [factor.sum(axis=0) for factor in factors[1:]]
+    return _share(factors[0] * numerator, len(factors) * np.prod(others, axis=0))
 
 
 def extrapolate(

@@ -19,7 +19,7 @@ from swiftcore.swift.factor_update import (
     extrapolate,
     normalize,
     update_factors,
-    update_one_mode,
+    update_rows,
 )
 from swiftcore.transport.column_task import ModeState
 from swiftcore.transport.sweep import Sweeper, TransportValue, cold_state, stack_factors
@@ -29,7 +29,6 @@ GAP_TOLERANCE = 3e-5
 MAX_SETTLING_SWEEPS = 40
 FIRST_MOMENTUM, MOMENTUM_GROWTH = 0.3, 1.1
 WINDOW = 4  # iterations over which convergence is judged
-PAPER_SWEEPS, PAPER_ITERATIONS = 25, 50
 
 
 @dataclass(frozen=True)
@@ -189,35 +188,6 @@ def _evaluate(
     return _Point(factors, value, update_factors(factors, numerators, free_modes))
 
 
-def follow_paper(
-    sweeper: Sweeper,
-    start: Sequence[NDArray[np.float64]],
-    iterations: int = PAPER_ITERATIONS,
-    callback: ProgressCallback | None = None,
-) -> FitResult:
-    """The paper's schedule, for comparisons: 25 cold sweeps, then one mode after the other.
-
-    The objective noted at iteration k is that of the factors before the k-th update.
-    """
-    dtype, history = sweeper.problem.settings.dtype, _History(iterations, callback)
-    factors = [np.array(factor) for factor in start]
-    for _ in range(iterations + 1):
-        states = cold_state(sweeper.problem, like_paper=True)
-        solved_for = stack_factors(factors, dtype)
-        for _ in range(PAPER_SWEEPS):
-            sweeper.sweep(states, solved_for, gather=False, deflate=False)
-        if history.note(sweeper.value(states, factors)):
-            return FitResult(factors, tuple(history.entries), FitOutcome.STOPPED)
-        if len(history.entries) > iterations:
-            break
-        for mode in range(len(factors)):
-            now = stack_factors(factors, dtype)
-            numerators = sweeper.sweep(states, solved_for, moved=now, advance=False)
-            assert numerators is not None
-            factors[mode] = update_one_mode(factors, numerators[mode], mode)
-    return FitResult(factors, tuple(history.entries), FitOutcome.ITERATION_LIMIT)
-
-
 def project_rows(
     sweeper: Sweeper, factors: Sequence[NDArray[np.float64]], max_iterations: int, tolerance: float
 ) -> tuple[Factors, FitOutcome]:
@@ -232,7 +202,7 @@ def project_rows(
         stacked = stack_factors(now, sweeper.problem.settings.dtype)
         numerators = sweeper.sweep(states, stacked)
         assert numerators is not None
-        step = update_one_mode(now, numerators[0], 0)
+        step = update_rows(now, numerators[0])
         change = np.abs(step - now[0]).max(axis=1)
         now[0][moving] = step[moving]
         moving &= change > tolerance * step.max(axis=1)

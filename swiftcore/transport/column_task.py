@@ -67,7 +67,6 @@ class Constants:
     settings: TransportSettings
     offset: float
     gather: bool
-    deflate: bool
     tolerance: float
 
 
@@ -115,7 +114,6 @@ def run_task(
     task: ColumnTask,
     before: ModeState,
     stacked: NDArray[Any],
-    moved: NDArray[Any] | None,
     constants: Constants,
 ) -> Output:
     """One task: set up what it writes to, run the compiled loop, finish whole columns.
@@ -130,14 +128,13 @@ def run_task(
     )
     setting, offset, gather = constants.settings, constants.offset, constants.gather
     rank, own = stacked.shape[1], stacked[task.own]
-    now = stacked if moved is None else moved
     widths = [rows.stop - rows.start for rows in task.others]
     shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in task.others]
     own_sum = np.zeros((len(own), rank) if gather else (0, 0))
     other_sums = np.zeros((sum(widths), rank) if gather else (0, 0))
     where = (task.starts, task.rows, task.places)
     results = (own_sum, other_sums, shifts)
-    models = (stacked, own, now, now[task.own])
+    models = (stacked, own)
     column_sums = np.empty((len(task.places), 4))
     if task.kind is IdentityKernel:
         powers = identity_powers(setting.relaxation, offset)
@@ -157,7 +154,6 @@ def run_task(
             cold,
             *models,
             gather,
-            moved is None,
             *results,
             state.sums,
         )
@@ -172,7 +168,6 @@ def run_task(
             setting.relaxation,
             offset,
             gather,
-            moved is None,
             *results,
             ktu,
             column_sums,
@@ -198,7 +193,6 @@ def _finish(
         np.ascontiguousarray(column_sums[:, 0]),
         constants.settings.relaxation,
         constants.offset,
-        constants.deflate,
         state.log_scaling,
         state.scaling,
         state.shift,

@@ -31,7 +31,6 @@ from swiftcore.transport.column_task import (
     part_of,
     run_task,
 )
-from swiftcore.transport.kernel import DenseKernel, IdentityKernel, LogKernel
 from swiftcore.transport.problem import TransportProblem
 
 
@@ -64,35 +63,18 @@ def stack_factors(factors: Sequence[NDArray[np.float64]], dtype: str) -> NDArray
     return np.ascontiguousarray(np.concatenate(factors), dtype=dtype)
 
 
-def cold_state(problem: TransportProblem, like_paper: bool = False) -> list[ModeState]:
-    """Log v before anything is known: v = 1, or the paper's start from u = 1 / I."""
-    states = []
-    for part, kernel, log_x in zip(
-        problem.unfoldings, problem.kernels, problem.log_values, strict=True
-    ):
-        start = np.zeros(part.n_entries)
-        if like_paper and not isinstance(kernel, IdentityKernel):
-            log_ktu = _log_column_means(problem, part.mode)[part.rows] - problem.offset
-            start = problem.settings.relaxation * (log_x - log_ktu)
-        states.append(_state_of(start, part.starts, problem.settings.dtype))
-    return states
-
-
-def _state_of(log_scaling: NDArray[np.float64], starts: NDArray[np.int64], dtype: str) -> ModeState:
-    shift = np.maximum.reduceat(log_scaling, starts[:-1])
-    scaling = np.exp(log_scaling - np.repeat(shift, np.diff(starts))).astype(dtype)
-    return ModeState(log_scaling, scaling, shift, np.zeros((len(shift), N_SUMS)))
-
-
-def _log_column_means(problem: TransportProblem, mode: int) -> NDArray[np.float64]:
-    kernel = problem.kernels[mode]
-    if isinstance(kernel, DenseKernel):
-        return np.asarray(np.log(kernel.matrix.mean(axis=1, dtype=np.float64)))
-    assert isinstance(kernel, LogKernel)
-    exponents = -problem.settings.sharpness * kernel.cost.astype(np.float64)
-    top = exponents.max(axis=1)
-    mean = np.exp(exponents - top[:, None]).mean(axis=1)
-    return np.asarray(top + np.log(mean))
+def cold_state(problem: TransportProblem) -> list[ModeState]:
+    """Log v before anything is known: v = 1."""
+    dtype = problem.settings.dtype
+    return [
+        ModeState(
+            log_scaling=np.zeros(part.n_entries),
+            scaling=np.ones(part.n_entries, dtype=dtype),
+            shift=np.zeros(part.n_columns),
+            sums=np.zeros((part.n_columns, N_SUMS)),
+        )
+        for part in problem.unfoldings
+    ]
 
 
 class Sweeper:
@@ -120,9 +102,6 @@ class Sweeper:
         stacked: NDArray[Any],
         *,
         gather: bool = True,
-        moved: NDArray[Any] | None = None,
-        deflate: bool = True,
-        advance: bool = True,
         tolerance: float = NEWTON_TOLERANCE,
     ) -> list[NDArray[np.float64]] | None:
         """One sweep of every column; with ``gather`` also the factor update's numerators.
@@ -130,17 +109,11 @@ class Sweeper:
         Parameters
         ----------
         states : sequence of ModeState
-            Warm starts; changed in place when ``advance``.
+            Warm starts; changed in place.
         stacked : ndarray
             The factors the transport is solved for, from ``stack_factors``.
         gather : bool
             Compute the numerators of the factor update.
-        moved : ndarray, optional
-            Factors to take the numerators at, when they differ from ``stacked``.
-        deflate : bool
-            Remove the slow direction after the sweep.
-        advance : bool
-            Move the states on; without, only the numerators are of interest.
         tolerance : float
             Relative gap to which columns too sharp for sweeps are solved.
 
@@ -149,22 +122,13 @@ class Sweeper:
         list of ndarray or None
             Per mode n the matrix ``sum_i (Delta_i / X^) KR_n``, (mode size x rank).
         """
-        constants = Constants(
-            self.problem.settings, self.problem.offset, gather, deflate, tolerance
-        )
+        constants = Constants(self.problem.settings, self.problem.offset, gather, tolerance)
         inputs = [
-            (
-                task,
-                part_of(states[task.span.mode], task),
-                stacked,
-                moved,
-                constants,
-            )
+            (task, part_of(states[task.span.mode], task), stacked, constants)
             for task in self._tasks
         ]
         outputs = self.workers.run(run_task, inputs, [task.work for task in self._tasks])
-        if advance:
-            self._advance(states, outputs)
+        self._advance(states, outputs)
         return self._add_up(outputs, stacked.shape[1]) if gather else None
 
     def _add_up(self, outputs: Sequence[Output], rank: int) -> list[NDArray[np.float64]]:

@@ -87,7 +87,6 @@ FITS = {
     "tight_marginals": Fit(settings={"marginal_weight": 10.0, **DOUBLE}),
     "one_minus_identity": Fit(recipe="one-minus-identity"),
     "random_costs": Fit(recipe="random"),
-    "paper_schedule": Fit(settings={"paper_schedule": True, "max_iterations": 4}),
     "large_rank": Fit(FLAT, 9, settings={"max_iterations": 30}),
     "other_seed": Fit(settings={"random_state": 5}),
 }

@@ -83,15 +83,6 @@ def add_to(total: Any, part: Any) -> None:
 
 
 @njit(**COMPILED)
-def divide(q: Any, model: Any) -> None:
-    """q / model in place, 0 where the model is 0."""
-    tiny, zero = np.finfo(q.dtype).tiny, q.dtype.type(0)
-    for b in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            q[b, i] = q[b, i] / model[b, i] if model[b, i] > tiny else zero
-
-
-@njit(**COMPILED)
 def dot(left: Any, right: Any) -> Any:
     """Inner product."""
     total = left.dtype.type(0)

@@ -23,7 +23,6 @@ from numba import njit
 from swiftcore.transport.compiled.blocks import (
     BLOCK,
     add_to,
-    divide,
     gap_of,
     khatri_rao,
     scatter,
@@ -89,8 +88,8 @@ def _kernel_transposed_times(
 
 
 @njit(**COMPILED)
-def _scale_rows(x: Any, kv: Any, phi: Any, fresh: bool, u: Any) -> Any:
-    """u = (x / kv)^phi; x becomes Q = (kv / x)^(1 - phi), or Delta unless ``fresh``.
+def _scale_rows(x: Any, kv: Any, phi: Any, u: Any) -> Any:
+    """u = (x / kv)^phi; x becomes Q = (kv / x)^(1 - phi).
 
     Where the model is zero nothing is sent: u = Delta = 0, and Q is taken as 0.
     """
@@ -105,7 +104,7 @@ def _scale_rows(x: Any, kv: Any, phi: Any, fresh: bool, u: Any) -> Any:
         u[i] = ui
         mass += delta
         moment -= delta * log_ratio
-        x[i] = ui * ratio if fresh else delta
+        x[i] = ui * ratio
     return mass, moment
 
 
@@ -119,12 +118,9 @@ def sweep_columns(
     kernel: Any,
     stacked: Any,
     own: Any,
-    moved: Any,
-    own_moved: Any,
     relaxation: float,
     offset: float,
     gather: bool,
-    fresh: bool,
     own_sum: Any,
     other_sums: Any,
     other_shift: Any,
@@ -135,27 +131,22 @@ def sweep_columns(
 
     Written: ``ktu`` on the support (zeros before), ``column_sums`` = kappa, mass of Delta,
     <log u, Delta>. With ``gather`` the numerators of the factor update are added to
-    ``own_sum`` and ``other_sums``; unless ``fresh``, for factors ``moved`` since.
+    ``own_sum`` and ``other_sums``.
     """
     real = own.dtype.type
     n_rows, rank = own.shape
     phi, width = real(relaxation), min(TILE, n_rows)
     products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
-    now, back = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
+    back = np.empty((BLOCK, rank), own.dtype)
     tile = np.empty(BLOCK * width, own.dtype)
     kv, u = np.empty(width, own.dtype), np.empty(width, own.dtype)
-    peaks, scales, peaks_now = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    peaks, scales = np.empty(BLOCK), np.empty(BLOCK)
     bases, flat = np.empty(len(rows), np.uint64), kernel.reshape(kernel.size)
     for first in range(0, len(places), BLOCK):
         n = min(BLOCK, len(places) - first)
         khatri_rao(first, n, places, stacked, products, peaks)
         _note_scales(first, n, peaks, shift, relaxation, offset, scales, column_sums)
         weigh(n, products, scales, peaks, weighted)
-        if gather and not fresh:
-            khatri_rao(first, n, places, moved, now, peaks_now)
-            for b in range(n):
-                scales[b] *= peaks[b] / peaks_now[b] if peaks_now[b] > 0 else 0.0
-            weigh(n, now, scales, peaks_now, weighted)
         back[:] = 0
         for low in range(0, n_rows, width):
             high = min(low + width, n_rows)
@@ -167,19 +158,15 @@ def sweep_columns(
                 j = first + b
                 kv_here, u_here = kv[: high - low], u[: high - low]
                 _kernel_times(bases, starts[j], starts[j + 1], v, flat, kv_here)
-                mass, moment = _scale_rows(x[b], kv_here, phi, fresh, u_here)
+                mass, moment = _scale_rows(x[b], kv_here, phi, u_here)
                 _kernel_transposed_times(bases, starts[j], starts[j + 1], flat, u_here, ktu)
                 column_sums[j, 1] += mass
                 column_sums[j, 2] += moment
             if gather:
-                here = own[low:high]
-                if not fresh:
-                    here = own_moved[low:high]
-                    divide(x, np.dot(now[:n], here.T))
-                add_to(back, np.dot(x, here))
+                add_to(back, np.dot(x, own[low:high]))
                 add_to(own_sum[low:high], np.dot(x.T, weighted[:n]))
         if gather:
-            scatter(first, n, places, moved, back, scales, other_sums, other_shift)
+            scatter(first, n, places, stacked, back, scales, other_sums, other_shift)
     for j in range(len(places)):
         kappa, true = column_sums[j, 0], column_sums[j, 3]
         column_sums[j, 2] = true * relaxation * (column_sums[j, 2] + kappa * column_sums[j, 1])
@@ -216,7 +203,6 @@ def finish_sweep(
     kappas: Any,
     relaxation: float,
     offset: float,
-    deflate: bool,
     h: Any,
     v: Any,
     shift: Any,
@@ -226,7 +212,7 @@ def finish_sweep(
 
     With a = (h - h') / phi on the support, h' = phi (log x - log K'u) and Psi = exp(h + log K'u):
     the primal value exceeds the dual by ``lambda sum Psi (a - 1 + exp(-a))``. The all-ones
-    direction contracts only by phi^2 per sweep; ``deflate`` removes it exactly. A column that
+    direction contracts only by phi^2 per sweep; it is removed exactly (deflation). A column that
     the model cannot reach (K'u = 0) keeps its log v and sends nothing.
     Written per column: sum Psi a, the gap / lambda, <h, Psi>, KL(Psi || x).
     """
@@ -252,7 +238,7 @@ def finish_sweep(
                 change += psi * (new - h[p])
                 h[p] = new
             top = h[p] if h[p] > top else top
-        if deflate and psi_sum > 0:
+        if psi_sum > 0:
             lift = slow * change / psi_sum
         shift[j] = top + lift
         for p in range(start, stop):

@@ -16,7 +16,6 @@ from numba import njit
 from swiftcore.transport.compiled.blocks import (
     BLOCK,
     add_to,
-    divide,
     dot,
     gap_of,
     khatri_rao,
@@ -225,10 +224,7 @@ def solve_logs(
     cold: bool,
     stacked: Any,
     own: Any,
-    moved: Any,
-    own_moved: Any,
     gather: bool,
-    fresh: bool,
     own_sum: Any,
     other_sums: Any,
     other_shift: Any,
@@ -286,14 +282,10 @@ def solve_logs(
                 column_sums[j],
             )
             for i in range(n_rows):
-                x[b, i] = q[i] if fresh else q[i] * x[b, i]
+                x[b, i] = q[i]
         if not gather:
             continue
-        if not fresh:
-            khatri_rao(first, n, places, moved, products, peaks)
         weigh(n, products, ones, peaks, weighted)
-        if not fresh:
-            divide(x[:n], np.dot(weighted[:n], own_moved.T))
         add_to(own_sum, np.dot(x[:n].T, weighted[:n]))
-        back = np.dot(x[:n], own_moved)
-        scatter(first, n, places, moved, back, ones, other_sums, other_shift)
+        back = np.dot(x[:n], own)
+        scatter(first, n, places, stacked, back, ones, other_sums, other_shift)

@@ -49,9 +49,7 @@ def test_workers_change_no_bit_in_logarithms() -> None:
         assert_identical(one, factors_of(SMALL, SMALL_COSTS, n_jobs, sharpness=1000.0))
 
 
-def test_workers_change_no_bit_of_a_projection_or_of_the_papers_schedule() -> None:
-    one = factors_of(SMALL, SMALL_COSTS, 1, paper_schedule=True)
-    assert_identical(one, factors_of(SMALL, SMALL_COSTS, 3, paper_schedule=True))
+def test_workers_change_no_bit_of_a_projection() -> None:
     models = [
         Swift(3, n_jobs=n, random_state=0, max_iterations=5).fit(SMALL, SMALL_COSTS) for n in (1, 3)
     ]

@@ -246,11 +246,6 @@ def test_modes_in_which_nothing_moves(which: tuple[int, ...], rho: float) -> Non
     assert np.isfinite(values).all()
 
 
-def test_paper_schedule_needs_all_costs() -> None:
-    with pytest.raises(InvalidSettings, match="every mode"):
-        Swift(3, paper_schedule=True).fit(TENSOR, [None, *COSTS[1:]])
-
-
 def test_a_fit_that_would_not_fit_is_refused_with_numbers(monkeypatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 10_000.0)
     with pytest.raises(NotEnoughMemory) as error:

@@ -10,7 +10,6 @@ from reference.dense_swift import objective
 from reference.known_problems import random_problem
 from support.settled import BEYOND, PAPER_GRID
 
-from benchmarks.paper_dense import fit_paper_dense
 from swiftcore import FitOutcome, FitProgress, Swift
 
 SLACK = {"float64": 1e-9, "float32": 1e-4}
@@ -114,37 +113,3 @@ def test_fit_is_stationary_where_it_says_converged() -> None:
     more = Swift(2, n_jobs=1, dtype="float64", tolerance=0, momentum=0.0, max_iterations=20)
     more.fit(tensor, costs, initial_factors=model.factors_)
     assert model.objective_ - more.objective_ <= 1e-5 * abs(model.objective_)
-
-
-@pytest.mark.parametrize(("lam", "rho"), [(1.0, 10.0), (0.1, 10.0)])
-def test_paper_schedule_is_the_papers_dense_algorithm(lam: float, rho: float) -> None:
-    """The dense one ends on v and takes Delta from there: half a sweep apart, hence 1e-3.
-
-    Only where 25 sweeps nearly converge: at (1, 50) that half sweep is 6 % of the descent.
-    """
-    tensor, costs, factors = random_problem(3, (8, 6, 5), 3, 0.2, False)
-    dense, _ = fit_paper_dense(tensor, costs, factors, rho, lam, 5)
-    model = Swift(
-        3,
-        sharpness=rho,
-        marginal_weight=lam,
-        paper_schedule=True,
-        max_iterations=5,
-        dtype="float64",
-        n_jobs=1,
-    ).fit(tensor, costs, initial_factors=factors)
-    theirs = objective(tensor.to_dense(), dense, costs, rho, lam).total
-    mine = objective(tensor.to_dense(), model.factors_, costs, rho, lam).total
-    start = objective(tensor.to_dense(), factors, costs, rho, lam).total
-    assert abs(mine - theirs) <= 1e-3 * (start - theirs)
-
-
-def test_paper_schedule_runs_fifty_iterations_unless_told() -> None:
-    tensor, costs, factors = random_problem(3, (6, 5, 4), 2, 0.2, False)
-    model = Swift(2, paper_schedule=True, n_jobs=1).fit(tensor, costs, initial_factors=factors)
-    assert (model.n_iterations_, model.outcome_) == (50, FitOutcome.ITERATION_LIMIT)
-    calls = []
-    model = Swift(2, paper_schedule=True, n_jobs=1, max_iterations=9).fit(
-        tensor, costs, callback=lambda progress: calls.append(1) or len(calls) == 4
-    )
-    assert (model.n_iterations_, model.outcome_) == (3, FitOutcome.STOPPED)

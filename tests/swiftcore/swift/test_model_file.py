@@ -138,6 +138,13 @@ def test_an_array_and_an_archive_of_other_things(tmp_path: Path) -> None:
     refused(tmp_path / "text.npz")
 
 
+def test_a_setting_that_no_longer_exists_is_left_out(model: Swift, file: Path) -> None:
+    old = rewritten(file, parameters={**model.get_params(), "paper_schedule": False})
+    again = load_model(old)
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.memberships_, model.memberships_)
+
+
 def rewritten(file: Path, **changes: object) -> Path:
     with np.load(file) as content:
         arrays = {name: content[name] for name in content.files}
