@@ -20,6 +20,7 @@ from golden.compare import differences
 from golden.fingerprint import fingerprint
 
 FOLDER = Path(__file__).parent / "recordings"
+RETIRED = {"swift_paper_schedule"}  # recordings stay as they are; this schedule left the engine
 ALL = [(group, name) for group, cases in GROUPS.items() for name in cases]
 
 
@@ -45,7 +46,8 @@ def test_a_result_is_as_recorded(group: str, name: str) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_all_cases_are_recorded_and_no_others(group: str) -> None:
-    assert list(recording(group)["cases"]) == list(GROUPS[group])
+    recorded = [name for name in recording(group)["cases"] if name not in RETIRED]
+    assert recorded == list(GROUPS[group])
 
 
 @pytest.mark.parametrize("exact", [True, False])
