@@ -26,7 +26,7 @@ from swiftcore.evaluation.methods.factorizations import load_estimator
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
-from swiftcore.spec import SETTINGS, ModelSpec, check_values
+from swiftcore.spec import SETTINGS, ModelSpec, value_problems
 from swiftcore.tensor import Mode
 
 MODEL_FORMAT = "swift-model 1"  # raise it when files written before cannot be read any more
@@ -207,7 +207,8 @@ def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
     modes = tuple(Mode(str(mode["name"]), tuple(mode["labels"])) for mode in about["modes"])
     parameters = {k: v for k, v in about["parameters"].items() if k not in _RETIRED}
     spec = ModelSpec.from_json(about["spec"]) if "spec" in about else _spec_of(parameters)
-    check_values(parameters)
+    if problems := value_problems(parameters):
+        raise InvalidSettings(problems)
     costs = [arrays.get(f"cost_{mode}") for mode in range(1, len(modes))]
     history = tuple(FitProgress(**entry) for entry in about["history"])
     if not history:

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     "swiftcore.errors",
     "swiftcore.progress",
-    "swiftcore.spec",
     "swiftcore.runtime",
+    "swiftcore.spec",
     "swiftcore.tensor",
     "swiftcore.phenotypes",
     "swiftcore.factorizer",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from swiftcore.baselines.defaults import SWEEPS
 from swiftcore.baselines.solvers.checks import check_loss, check_settings
 from swiftcore.baselines.solvers.sparse_cp import (
     Factors,
@@ -69,8 +70,8 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         self,
         rank: int = 10,
         *,
-        max_iterations: int = 200,
-        tolerance: float = 1e-5,
+        max_iterations: int = SWEEPS.max_iterations,
+        tolerance: float = SWEEPS.tolerance,
         random_state: int | None = None,
     ) -> None:
         self.rank = rank

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.defaults import SWEEPS
 from swiftcore.baselines.solvers.sparse_cp import (
     Factors,
     gather,
@@ -45,8 +46,8 @@ class CpApr(CpBaseline):
         self,
         rank: int = 10,
         *,
-        max_iterations: int = 200,
-        tolerance: float = 1e-5,
+        max_iterations: int = SWEEPS.max_iterations,
+        tolerance: float = SWEEPS.tolerance,
         random_state: int | None = None,
         inner_iterations: int = 10,
     ) -> None:

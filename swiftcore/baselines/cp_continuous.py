@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.baselines.all_cells import AllCellsCp, gather_all, row_strips
+from swiftcore.baselines.defaults import SWEEPS
 from swiftcore.baselines.solvers.sparse_cp import Factors, gather, model_at, share
 from swiftcore.tensor import SparseTensor
 
@@ -35,8 +36,8 @@ class CpContinuous(AllCellsCp):
         self,
         rank: int = 10,
         *,
-        max_iterations: int = 200,
-        tolerance: float = 1e-5,
+        max_iterations: int = SWEEPS.max_iterations,
+        tolerance: float = SWEEPS.tolerance,
         random_state: int | None = None,
         floor: float = 1e-10,
     ) -> None:

@@ -2,5 +2,15 @@
 
 from __future__ import annotations
 
-SWEEPS = {"max_iterations": 200, "tolerance": 1e-5}  # alternating and multiplicative updates
-KIM = {"max_iterations": 100, "tolerance": 1e-4}  # as in Kim et al. 2017
+from typing import NamedTuple
+
+
+class Stopping(NamedTuple):
+    """When sweeps end: at most this many, or when a sweep changes the loss by less (relative)."""
+
+    max_iterations: int
+    tolerance: float
+
+
+SWEEPS = Stopping(200, 1e-5)  # alternating and multiplicative updates
+KIM = Stopping(100, 1e-4)  # as in Kim et al. 2017

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.defaults import KIM
 from swiftcore.baselines.solvers.column_newton import BlockLoss, newton_columns
 from swiftcore.baselines.solvers.feature_similarity import (
     graph_error,
@@ -59,8 +60,8 @@ class SimilarityCp(CpBaseline):
         self,
         rank: int = 10,
         *,
-        max_iterations: int = 100,
-        tolerance: float = 1e-4,
+        max_iterations: int = KIM.max_iterations,
+        tolerance: float = KIM.tolerance,
         random_state: int | None = None,
         similarity_weight: float = 10.0,
         growth: float = 1.2,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swiftcore.baselines.defaults import KIM
 from swiftcore.baselines.similarity_cp import SimilarityCp, feature_loss
 from swiftcore.baselines.solvers.checks import class_signs
 from swiftcore.baselines.solvers.column_newton import BlockLoss
@@ -42,8 +43,8 @@ class SupervisedCp(SimilarityCp):
         self,
         rank: int = 10,
         *,
-        max_iterations: int = 100,
-        tolerance: float = 1e-4,
+        max_iterations: int = KIM.max_iterations,
+        tolerance: float = KIM.tolerance,
         random_state: int | None = None,
         similarity_weight: float = 10.0,
         growth: float = 1.2,

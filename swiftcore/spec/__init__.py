@@ -5,8 +5,8 @@ from swiftcore.spec.model_spec import (
     SETTINGS,
     SPEC_VERSION,
     ModelSpec,
-    check_values,
     key_values,
+    value_problems,
 )
 from swiftcore.spec.setting import Setting
 
@@ -16,6 +16,6 @@ __all__ = [
     "SPEC_VERSION",
     "ModelSpec",
     "Setting",
-    "check_values",
     "key_values",
+    "value_problems",
 ]

@@ -190,7 +190,8 @@ class ModelSpec:
     )
 
     def __post_init__(self) -> None:
-        check_values({name: getattr(self, name) for name in SETTINGS})
+        if problems := value_problems({name: getattr(self, name) for name in SETTINGS}):
+            raise InvalidSettings(problems)
         for name, known in SETTINGS.items():
             object.__setattr__(self, name, known.as_stored(getattr(self, name)))
 
@@ -266,8 +267,8 @@ SETTINGS: dict[str, Setting] = {
 DEFAULTS: dict[str, Any] = {name: known.default for name, known in SETTINGS.items()}
 
 
-def check_values(values: Mapping[str, Any]) -> None:
-    """Raise :class:`InvalidSettings` with every known setting that is out of its range."""
+def value_problems(values: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with some settings by name; names that are no settings are left aside."""
     problems = [
         SETTINGS[name].problem(value)
         for name, value in values.items()
@@ -286,8 +287,7 @@ def check_values(values: Mapping[str, Any]) -> None:
                     "beyond, the numbers cannot tell the plans apart.",
                 )
             )
-    if problems:
-        raise InvalidSettings(problems)
+    return problems
 
 
 def key_values(values: Mapping[str, Any]) -> dict[str, Any]:

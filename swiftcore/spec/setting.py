@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any
 
 from swiftcore.errors import Problem
+from swiftcore.runtime.ranges import is_real
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Setting:
         if isinstance(self.default, bool) or isinstance(value, bool):
             return isinstance(self.default, bool) and isinstance(value, bool)
         if isinstance(self.default, Mapping):
-            return isinstance(value, Mapping) and all(map(_is_number, value.values()))
+            return isinstance(value, Mapping) and all(map(is_real, value.values()))
         if not isinstance(self.default, int | float):
             return isinstance(value, str)
         if isinstance(value, str):
             return value in self.words
-        if not _is_number(value) or (isinstance(self.default, int) and value != int(value)):
+        if not is_real(value) or (isinstance(self.default, int) and value != int(value)):
             return False
         low = -math.inf if self.minimum is None else self.minimum
         return bool(value > low if self.above else value >= low)
@@ -113,11 +113,6 @@ class Setting:
             shown,
             f"Give {self.wanted}.",
         )
-
-
-def _is_number(value: Any) -> bool:
-    real = isinstance(value, Real | Integral) and not isinstance(value, bool)
-    return real and math.isfinite(value)
 
 
 def setting(default: Any, help: str, clinician: str, scientist: str, **more: Any) -> Any:

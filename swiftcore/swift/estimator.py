@@ -16,6 +16,7 @@ from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
+from swiftcore.spec import ModelSpec
 from swiftcore.swift.factor_update import Factors, normalize
 from swiftcore.swift.loop import FitResult, Schedule, alternate, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
@@ -28,6 +29,7 @@ from swiftcore.transport.sweep import Sweeper
 
 logger = logging.getLogger(__name__)
 
+USUAL = ModelSpec()  # where the defaults of the estimator come from
 TRIAL_ITERATIONS = 8  # how far a random restart is run before the best one goes on
 
 
@@ -91,19 +93,19 @@ class Swift(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        rank: int = 10,
+        rank: int = USUAL.rank,
         *,
-        sharpness: float = 10.0,
-        marginal_weight: float = 1.0,
-        max_iterations: int = 50,
-        tolerance: float = 3e-6,
-        start: str = "kl",
-        n_restarts: int = 4,
-        momentum: float = 0.8,
-        value_unit: float | str = 1.0,
+        sharpness: float = USUAL.sharpness,
+        marginal_weight: float = USUAL.marginal_weight,
+        max_iterations: int = USUAL.max_iterations,
+        tolerance: float = USUAL.tolerance,
+        start: str = USUAL.start,
+        n_restarts: int = USUAL.n_restarts,
+        momentum: float = USUAL.momentum,
+        value_unit: float | str = USUAL.value_unit,
         random_state: int | None = None,
         n_jobs: int | None = None,
-        dtype: str = "float32",
+        dtype: str = USUAL.dtype,
     ) -> None:
         self.rank = rank
         self.sharpness = sharpness

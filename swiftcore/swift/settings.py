@@ -8,53 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swiftcore.errors import InvalidSettings, Problem, refuse
-from swiftcore.runtime.ranges import ABOVE_ZERO, SEED, Range, out_of_range, real, whole
+from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.runtime.ranges import SEED, Range, out_of_range, whole
+from swiftcore.spec import value_problems
 from swiftcore.swift.factor_update import Factors
 
-# phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
-MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8
 MAX_START = 1e100
 
-_NOT_NEGATIVE = Range(real(0).fits, "a number of 0 or more")
+# What every estimator has besides the settings of its spec.
 RANGES = {
-    "rank": whole(1),
-    "sharpness": ABOVE_ZERO,
-    "marginal_weight": ABOVE_ZERO,
-    "max_iterations": whole(0),
-    "tolerance": _NOT_NEGATIVE,
-    "start": Range(lambda value: value in ("kl", "random"), "'kl' or 'random'"),
-    "n_restarts": whole(1),
-    "momentum": _NOT_NEGATIVE,
-    "value_unit": Range(
-        lambda value: (isinstance(value, str) and value == "mean") or ABOVE_ZERO.fits(value),
-        "a finite number above 0, or 'mean'",
-    ),
     "random_state": SEED,
     "n_jobs": Range(
         lambda value: value is None or (whole(-(2**31)).fits(value) and value != 0),
         "a whole number other than 0, or None for all cores",
     ),
-    "dtype": Range(lambda value: value in ("float32", "float64"), "'float32' or 'float64'"),
 }
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range."""
-    problems = out_of_range(parameters, RANGES)
-    weight, sharpness = parameters["marginal_weight"], parameters["sharpness"]
-    if not problems and not MIN_PRODUCT <= weight * sharpness <= MAX_PRODUCT:
-        problems.append(
-            Problem(
-                "setting-product",
-                "Sharpness and marginal weight do not go together",
-                "sharpness x marginal_weight",
-                f"{weight * sharpness:.3g}",
-                f"Keep their product from {MIN_PRODUCT:g} to {MAX_PRODUCT:g}: "
-                "beyond, the numbers cannot tell the plans apart.",
-            )
-        )
-    if problems:
+    if problems := [*value_problems(parameters), *out_of_range(parameters, RANGES)]:
         raise InvalidSettings(problems)
 
 

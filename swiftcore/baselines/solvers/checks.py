@@ -13,25 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from swiftcore.errors import InvalidSettings, NotEnoughMemory, refuse
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 from swiftcore.runtime.ranges import ABOVE_ZERO, SEED, out_of_range, real, whole
+from swiftcore.spec import SETTINGS, value_problems
 
-RANGES = {
-    "rank": whole(1),
-    "max_iterations": whole(0),
+RANGES = {  # what only baselines have; the other settings are those of the spec
     "inner_iterations": whole(1),
     "sweeps": whole(1),
     "random_state": SEED,
     "growth": real(1),
     "floor": ABOVE_ZERO,
-    "sharpness": ABOVE_ZERO,
-    "marginal_weight": ABOVE_ZERO,
 }
 ANY_OTHER = real(0)
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
     """Raise :class:`InvalidSettings` with every setting that is out of its range."""
-    problems = out_of_range(parameters, {name: RANGES.get(name, ANY_OTHER) for name in parameters})
-    if problems:
+    own = {name: RANGES.get(name, ANY_OTHER) for name in parameters if name not in SETTINGS}
+    if problems := [*value_problems(parameters), *out_of_range(parameters, own)]:
         raise InvalidSettings(problems)
 
 

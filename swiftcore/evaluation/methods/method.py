@@ -47,7 +47,7 @@ class Method:
     model: str = ""
     grid: tuple[Changes, ...] = field(default=({},), hash=False)
     quick_grid: tuple[Changes, ...] = field(default=({},), hash=False)
-    defaults: Changes = field(default_factory=lambda: SWEEPS, hash=False)
+    defaults: Changes = field(default_factory=SWEEPS._asdict, hash=False)
     short_title: str = ""
     needs_labels: bool = False
     signed: bool = False

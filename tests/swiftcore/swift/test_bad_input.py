@@ -133,7 +133,7 @@ def test_costs_are_checked_in_a_fit() -> None:
     assert [problem.code for problem in error.value.problems][:2] == ["cost-identity", "cost-nan"]
 
 
-@pytest.mark.parametrize("costs", [None, 3, COSTS[:2], COSTS[0]])
+@pytest.mark.parametrize("costs", [3, COSTS[:2], COSTS[0]])
 def test_costs_that_are_no_list_of_matrices(costs: object) -> None:
     with pytest.raises(SwiftError):
         Swift(2).fit(TENSOR, costs)  # type: ignore[arg-type]
