@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from openpyxl import Workbook
 from openpyxl.cell import Cell
@@ -39,7 +40,8 @@ def make_workbook(report: Report) -> bytes:
     assert isinstance(sheet, Worksheet)
     sheet.title = SHEET
     columns = _columns(report)
-    _put(sheet, 1, 1, f"{report.title}: {report.subtitle}").font = Font(bold=True, size=14)
+    heading = _put(sheet, 1, 1, f"{report.title}: {report.subtitle}")
+    _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
     _put(
@@ -50,8 +52,7 @@ def make_workbook(report: Report) -> bytes:
     )
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)
-        cell.font = Font(bold=True)
-        cell.alignment = Alignment(wrap_text=True, vertical="bottom")
+        _set(cell, font=Font(bold=True), alignment=Alignment(wrap_text=True, vertical="bottom"))
     for row, each in enumerate(report.phenotypes, start=HEADER_ROW + 1):
         for column, value in enumerate(_found(each), start=1):
             _put(sheet, row, column, value)
@@ -98,15 +99,14 @@ def _put(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
     """A cell of text and of nothing else: no formula, no link, no control character."""
     cell = sheet.cell(row, column)
     cell.value = csv_safe(clipped(text, MAX_CELL))
-    cell.data_type = "s"
-    cell.alignment = Alignment(wrap_text=row > HEADER_ROW, vertical="top")
+    aligned = Alignment(wrap_text=row > HEADER_ROW, vertical="top")
+    _set(cell, data_type="s", alignment=aligned)
     return cell
 
 
 def _open_for_writing(cell: Cell) -> None:
-    cell.value = None
-    cell.protection = Protection(locked=False)
-    cell.fill = PatternFill("solid", fgColor="FFF8DC")
+    yellow = PatternFill("solid", fgColor="FFF8DC")
+    _set(cell, value=None, protection=Protection(locked=False), fill=yellow)
 
 
 def _offer_choices(sheet: Worksheet, columns: Sequence[str], count: int) -> None:
@@ -145,10 +145,15 @@ def _lay_out(sheet: Worksheet, columns: Sequence[str]) -> None:
         letter = get_column_letter(number)
         sheet.column_dimensions[letter].width = widths.get(title, 14 if "carrying" in title else 36)
         sheet.column_dimensions[letter].hidden = title == CONTENT
-    sheet.freeze_panes = sheet.cell(HEADER_ROW + 1, 2)
     sheet.merge_cells(start_row=REVIEWER_ROW, start_column=2, end_row=REVIEWER_ROW, end_column=3)
-    sheet.protection.sheet = True
-    sheet.protection.formatColumns = sheet.protection.formatRows = False
-    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
-    sheet.page_setup.fitToHeight, sheet.sheet_properties.pageSetUpPr.fitToPage = 0, True
-    sheet.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
+    header = f"{HEADER_ROW}:{HEADER_ROW}"
+    _set(sheet, freeze_panes=sheet.cell(HEADER_ROW + 1, 2), print_title_rows=header)
+    _set(sheet.protection, sheet=True, formatColumns=False, formatRows=False)
+    _set(sheet.page_setup, orientation="landscape", paperSize=sheet.PAPERSIZE_A4, fitToHeight=0)
+    _set(sheet.sheet_properties.pageSetUpPr, fitToPage=True)
+
+
+def _set(part: Any, **values: Any) -> None:
+    """Set attributes of a cell, a sheet or its settings."""
+    for name, value in values.items():
+        setattr(part, name, value)

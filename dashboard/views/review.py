@@ -12,7 +12,7 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import fit_summary, link_words, resolve_phenotype
 from dashboard.session.state import Key
-from dashboard.store.reviews import Review, agreement_of
+from dashboard.store.reviews import Agreement, Review, agreement_of
 from dashboard.text.display import clipped
 from dashboard.text.wording import count_of
 from dashboard.widgets.chooser import choose_phenotype
@@ -243,17 +243,16 @@ def _show_all(summary: FitSummary) -> None:
         ]
     )
     st.header("All judgements", anchor=False)
-    people = len({review.reviewer for review in summary.reviews})
+    found = agreement_of(summary.reviews)
     st.markdown(
-        f"{count_of(len(summary.reviews), 'judgement')} by {count_of(people, 'reviewer')}. "
-        f"{_agreement(summary)}"
+        f"{count_of(len(summary.reviews), 'judgement')} by "
+        f"{count_of(found.reviewers, 'reviewer')}. {_agreement(found)}"
     )
     show_table(table, alt="All judgements of this result")
     download_csv(table, f"judgements_{summary.run[:8]}")
 
 
-def _agreement(summary: FitSummary) -> str:
-    found = agreement_of(summary.reviews)
+def _agreement(found: Agreement) -> str:
     if found.share is None:
         return ""
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"

@@ -34,7 +34,7 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
         When rows repeat a cell and `duplicates` is "refuse", or nothing is left.
     """
     if options.merge_similar_names:
-        cells = _merge_look_alikes(cells, findings)
+        cells = _merge_similar_names(cells, findings)
     columns = _sorted_columns([cells.row, *cells.features])
     places, counts = _combined(columns, cells.amount, options.duplicates, findings)
     places, counts = _positive(places, counts, findings)
@@ -219,7 +219,7 @@ def cell_values(counts: NDArray[np.float64], values: str) -> NDArray[np.float64]
     return np.log1p(counts) if values == "log-count" else counts
 
 
-def _merge_look_alikes(cells: Cells, findings: Findings) -> Cells:
+def _merge_similar_names(cells: Cells, findings: Findings) -> Cells:
     """One label for names that differ in spelling only; rows (patients) are never merged."""
     merged = []
     for feature in cells.features:
