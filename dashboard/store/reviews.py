@@ -142,10 +142,6 @@ class Reviews:
         """Every judgement of one phenotype, oldest first."""
         return self._select("run = ? AND phenotype = ?", run, phenotype)
 
-    def of_content(self, phenotype_digest: str) -> list[Review]:
-        """Judgements of this very content, whatever run and number it had, oldest first."""
-        return self._select("phenotype_digest = ?", phenotype_digest)
-
     def forget(self, run: str) -> None:
         """Delete everything said about a run whose data were deleted."""
         with self._open() as connection:

@@ -29,8 +29,6 @@ def zip_bytes(
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, content in files:
-            entry = zipfile.ZipInfo(name, DATE)
-            entry.compress_type = method
-            archive.writestr(entry, content, compresslevel=level)
+            archive.writestr(zipfile.ZipInfo(name, DATE), content, method, level)
         archive.comment = comment
     return out.getvalue()

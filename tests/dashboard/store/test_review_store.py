@@ -34,7 +34,6 @@ def test_the_newest_counts_and_the_older_stay(reviews: Reviews) -> None:
     second = reviews.save(replace(ONE, verdict="possibly"))
     assert reviews.latest(ONE.run) == [other, second]
     assert reviews.history(ONE.run, "P01") == [first, other, second]
-    assert reviews.of_content("digest") == [first, other, second]
     assert reviews.latest("another") == []
 
 
