@@ -2,6 +2,8 @@
 
 ``{settings}``
     The table of all settings of a fit.
+``{methods}``
+    The table of all methods that can be compared.
 ``{command-help} fit``
     What ``swift fit --help`` prints.
 ``{layers}``
@@ -18,7 +20,6 @@ import io
 import os
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 from docutils import nodes
@@ -28,8 +29,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import swiftcore
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.spec import SETTINGS
 
-SETTINGS_HOME = "swiftcore.spec"
 HELP_COLUMNS = "88"
 
 
@@ -37,10 +39,20 @@ class Settings(SphinxDirective):
     """One line per setting, from the one place that states them."""
 
     def run(self) -> list[nodes.Node]:
-        """Build the table, or say that there is nothing to build it from."""
-        if find_spec(SETTINGS_HOME) is None:
-            return [_missing(SETTINGS_HOME)]
-        lines = settings_table(import_module(SETTINGS_HOME).SETTINGS)
+        """Build the table."""
+        return self.parse_text_to_nodes("\n".join(settings_table(SETTINGS)))
+
+
+class Methods(SphinxDirective):
+    """One line per method of the catalogue."""
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table."""
+        lines = ["| key | method | needs labels | costs used | settings |", "|---|---|---|---|---|"]
+        for key, method in CATALOGUE.items():
+            labels = "yes" if method.needs_labels or not method.is_factorization else "no"
+            sizes = f"{len(method.quick_grid)}, {len(method.grid)}"
+            lines.append(f"| `{key}` | {method.title} | {labels} | {method.costs} | {sizes} |")
         return self.parse_text_to_nodes("\n".join(lines))
 
 
@@ -72,18 +84,12 @@ class PublicNames(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A summary table first, then every name with its docstring."""
         modules = [*self.arguments, *self.content]
-        if lacking := [name for name in modules if find_spec(name) is None]:
-            return [_missing(name) for name in lacking]
         names = [f"{one}.{name}" for one in modules for name in public_names(import_module(one))]
         if not names:
             raise self.error(f"no public names in {modules}")
         lines = ["```{eval-rst}", ".. autosummary::", "", *(f"   {name}" for name in names), ""]
         lines += [f".. {_directive(name)}:: {name}\n" for name in names]
         return self.parse_text_to_nodes("\n".join([*lines, "```"]))
-
-
-def _missing(module: str) -> nodes.Node:
-    return nodes.warning("", nodes.paragraph(text=f"{module} is missing: nothing to list."))
 
 
 def command_help(words: list[str]) -> str:
@@ -123,6 +129,7 @@ def _directive(path: str) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directives known."""
     app.add_directive("settings", Settings)
+    app.add_directive("methods", Methods)
     app.add_directive("command-help", CommandHelp)
     app.add_directive("layers", Layers)
     app.add_directive("public-names", PublicNames)

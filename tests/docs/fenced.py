@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("sample_data/*.md")]
-# Some pages describe the code with all settings in one place, and are ahead of code without it.
-SPEC_IS_HERE = find_spec("swiftcore.spec") is not None
 _BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 

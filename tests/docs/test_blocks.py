@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fenced import DOCUMENTS, README, ROOT, SPEC_IS_HERE, TUTORIAL, Block, blocks
+from fenced import DOCUMENTS, README, ROOT, TUTORIAL, Block, blocks
 
 from swiftcore.cli import main
 
@@ -48,8 +48,7 @@ def test_all_blocks_run_in_order(
     names: dict[str, Any] = {"__name__": document.stem}
     # files that commands read are there before the first command
     for block in sorted(blocks(document), key=lambda block: block.language != "csv"):
-        if SPEC_IS_HERE or "ModelSpec" not in block.text:
-            run(block, names)
+        run(block, names)
 
 
 @pytest.mark.parametrize("document", [README, TUTORIAL], ids=lambda path: path.stem)

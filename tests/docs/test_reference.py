@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from fenced import DOCUMENTS, ROOT, SPEC_IS_HERE, prose
+from fenced import DOCUMENTS, ROOT, prose
 
 from swiftcore import __version__
+from swiftcore.spec import SETTINGS
 
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
@@ -26,7 +27,6 @@ PARTS = "swiftcore|dashboard|tests|benchmarks|docs|sample_data"
 FILE = re.compile(rf"`((?:{PARTS})/[\w./-]*)`")
 MODULE = re.compile(r"`((?:swiftcore|dashboard)(?:\.[a-z]\w*)+)`")
 TOYS = {"dashboard/views/cohorts.py"}  # what a how-to tells to write
-ahead_of_the_code = pytest.mark.skipif(not SPEC_IS_HERE, reason="describes swiftcore.spec")
 
 
 def constants(path: Path) -> set[str]:
@@ -40,7 +40,6 @@ def constants(path: Path) -> set[str]:
     return {name for name in found if not name.startswith("_")}
 
 
-@ahead_of_the_code
 def test_every_version_constant_is_on_its_page_and_where_the_page_says() -> None:
     listed = set(ROW.findall((DOCS / "reference" / "formats.md").read_text(encoding="utf-8")))
     there = {
@@ -55,7 +54,6 @@ def test_every_version_constant_is_on_its_page_and_where_the_page_says() -> None
     }, "bring docs/reference/formats.md up to the code"
 
 
-@ahead_of_the_code
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_and_module_that_is_named_exists(path: Path) -> None:
     named = set(FILE.findall(prose(path))) | {
@@ -81,10 +79,9 @@ def test_every_command_has_its_help_on_the_page() -> None:
 
 
 def test_every_setting_is_in_the_table() -> None:
-    spec = pytest.importorskip("swiftcore.spec")
-    lines = settings_table(spec.SETTINGS)
-    assert len(lines) == 2 + len(spec.SETTINGS) and len({line.count(" | ") for line in lines[2:]})
-    for name, setting in spec.SETTINGS.items():
+    lines = settings_table(SETTINGS)
+    assert len(lines) == 2 + len(SETTINGS) and len({line.count(" | ") for line in lines}) == 2
+    for name, setting in SETTINGS.items():
         line = next(line for line in lines if line.startswith(f"| `{name}`"))
         assert setting.help in line and setting.option in line and setting.clinician in line
 
