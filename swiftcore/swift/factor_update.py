@@ -3,6 +3,12 @@
 With the transport held fixed, the factors minimise ``sum_i KL(Delta_i || X^)``: a Poisson CP
 model of the mean ``(1/N) sum_i Delta_i`` (the 1/N that the printed update lost). Its EM step
 moves all free modes at once from one pass over the ratio Delta / X^ and never raises the sum.
+
+This is line 14 of the paper's Algorithm 1, which is its Algorithm 2. The reshaping and permuting
+there (all lines but the last) brings the Delta_i to one order of cells; here each sweep adds its
+share to the numerators of all modes as it goes, and only the last line is left:
+
+    A_n = A_n * ((sum_i Pi(Delta_i, n) / P) KR_n) / (1 KR_n),   P = A_n KR_n' = X^_(n)
 """
 
 from __future__ import annotations
@@ -38,8 +44,9 @@ def update_factors(
     """
     n_modes = len(factors)
     moved = [np.array(factor) for factor in factors]
-    for mode in free_modes:
+    for mode in free_modes:  # Algorithm 2, last line: the numerator, and the missing 1/N
         moved[mode] = factors[mode] * numerators[mode] / n_modes
+    # The denominator 1 KR_n is a product of column sums: 1 for the free modes, so normalized.
     fixed_sums = [moved[mode].sum(axis=0) for mode in range(n_modes) if mode not in free_modes]
     for mode in free_modes[1:]:
         moved[mode] = _share(moved[mode], moved[mode].sum(axis=0))

@@ -1,6 +1,11 @@
 """The loop: transport and factors in turn, with the objective known at every iteration.
 
 Which modes are free is an argument: a fit frees all of them, a projection only the first.
+
+The loop is the paper's Algorithm 1: ``# 1.3`` marks its line 3, counted from "K_n = ..." without
+the "end"s. Lines 1 and 6, kernel and Phi, are in ``transport.problem``; line 2, the start, is in
+``start``. There every iteration solves all transports anew by 25 sweeps; here they go on from
+where they stood, and one sweep of all modes gives the objective and the next step at once.
 """
 
 from __future__ import annotations
@@ -115,7 +120,7 @@ def alternate(
     step of all free modes follow. Steps are carried on with momentum; a trial that turns out
     worse is taken back and the plain step, which cannot raise the objective, is tried.
     """
-    states = cold_state(sweeper.problem)
+    states = cold_state(sweeper.problem)  # 1.7, but only here
     history = _History(schedule.max_iterations, callback)
     best = _evaluate(sweeper, states, normalize(start, free_modes), free_modes, converge=True)
     _refuse_not_finite(best.value)
@@ -123,7 +128,7 @@ def alternate(
     plain, unit = True, sweeper.empty_model_cost
     earlier: Factors | None = None
     trial = best.step
-    while not stop and len(history.entries) <= schedule.max_iterations:
+    while not stop and len(history.entries) <= schedule.max_iterations:  # 1.3
         point = _evaluate(sweeper, states, trial, free_modes)
         for _ in range(MAX_SETTLING_SWEEPS):
             if not _in_doubt(point.value, best.value.objective):
@@ -174,18 +179,21 @@ def _evaluate(
     free_modes: Sequence[int],
     converge: bool = False,
 ) -> _Point:
-    """Evaluate factors and find the plain step from them, in one sweep."""
+    """Evaluate factors and find the plain step from them, in one sweep.
+
+    ``converge`` first sweeps until the plans are close to their best, for factors that are new.
+    """
     stacked = stack_factors(factors, sweeper.problem.settings.dtype)
-    if converge:
+    if converge:  # 1.8
         for _ in range(MAX_SETTLING_SWEEPS):
             sweeper.sweep(states, stacked, gather=False)
             value = sweeper.value(states, factors)
             if value.gap <= GAP_TOLERANCE * sweeper.empty_model_cost:
                 break
-    numerators = sweeper.sweep(states, stacked)
+    numerators = sweeper.sweep(states, stacked)  # 1.4 to 1.11, all modes
     assert numerators is not None
     value = sweeper.value(states, factors)
-    return _Point(factors, value, update_factors(factors, numerators, free_modes))
+    return _Point(factors, value, update_factors(factors, numerators, free_modes))  # 1.12 to 1.14
 
 
 def project_rows(

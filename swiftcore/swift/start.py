@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 
 from swiftcore.swift.factor_update import Factors, normalize, update_factors
 from swiftcore.tensor import Unfolding
+from swiftcore.transport.compiled.arguments import Columns, Model, Numerators
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
 from swiftcore.transport.problem import TransportProblem
 
@@ -125,18 +126,12 @@ def _kl_numerators(
     own_sum = np.zeros_like(factors[0])
     other_sums = np.zeros_like(stacked)
     column_sums = np.empty((unfolding.n_columns, 4))
+    places, shifts = unfolding.column_places + first_rows[1:], np.zeros_like(first_rows[1:])
     sweep_cells(
-        unfolding.starts,
-        unfolding.rows,
-        unfolding.column_places + first_rows[1:],
-        problem.log_values[0],
-        stacked,
-        np.ascontiguousarray(factors[0]),
+        Columns(unfolding.starts, unfolding.rows, places, problem.log_values[0]),
+        Model(stacked, np.ascontiguousarray(factors[0])),
         PLAIN_KL,
-        True,
-        own_sum,
-        other_sums,
-        np.zeros(problem.n_modes - 1, dtype=np.int64),
+        Numerators(True, own_sum, other_sums, shifts),
         column_sums,
     )
     return [own_sum, *np.split(other_sums, first_rows[1:])[1:]], column_sums

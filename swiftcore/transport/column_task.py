@@ -8,6 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swiftcore.transport.compiled.arguments import (
+    DIVERGENCE,
+    LOG_U,
+    MASS,
+    MOMENT,
+    N_SUMS,
+    Columns,
+    Halfway,
+    Model,
+    Numerators,
+    Patience,
+    Scaling,
+    Weights,
+)
 from swiftcore.transport.compiled.columns import finish_sweep, sweep_columns
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
 from swiftcore.transport.compiled.log_domain import solve_logs
@@ -17,10 +31,7 @@ from swiftcore.transport.problem import ColumnRange, TransportProblem, Transport
 # In logarithms a column is solved until its duality gap is this share of its mass, or at
 # most this many Newton steps were taken: warm starts rarely need more than two.
 NEWTON_TOLERANCE = 1e-5
-NEWTON_TURNS = 30
-# Columns of ModeState.sums
-MASS, LOG_U, TILT, GAP, MOMENT, DIVERGENCE = range(6)
-N_SUMS = 6
+NEWTON_STEPS = 30
 
 
 @dataclass(eq=False)
@@ -111,12 +122,9 @@ def part_of(state: ModeState, task: ColumnTask) -> ModeState:
 
 
 def run_task(
-    task: ColumnTask,
-    before: ModeState,
-    stacked: NDArray[Any],
-    constants: Constants,
+    task: ColumnTask, before: ModeState, stacked: NDArray[Any], constants: Constants
 ) -> Output:
-    """One task: set up what it writes to, run the compiled loop, finish whole columns.
+    """One task: set up what it writes to and run the compiled loop of its kernel.
 
     What it is given is left alone: in another process it may be a read-only map of a file.
     """
@@ -126,92 +134,76 @@ def run_task(
         before.shift.copy(),
         np.zeros((len(task.places), N_SUMS)),
     )
-    setting, offset, gather = constants.settings, constants.offset, constants.gather
-    rank, own = stacked.shape[1], stacked[task.own]
+    columns = Columns(task.starts, task.rows, task.places, task.log_x)
+    model = Model(stacked, stacked[task.own])
+    numerators = _numerators(task, stacked.shape[1], constants.gather)
+    run = {IdentityKernel: _sweep_identity, LogKernel: _solve_logs, DenseKernel: _sweep_dense}
+    run[task.kind](task, state, columns, model, numerators, constants)
+    return Output(state, numerators.own, numerators.others)
+
+
+def _numerators(task: ColumnTask, rank: int, wanted: bool) -> Numerators:
+    """Zeros to add to: the mode's own rows, and of the others those that the task reaches."""
     widths = [rows.stop - rows.start for rows in task.others]
     shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in task.others]
-    own_sum = np.zeros((len(own), rank) if gather else (0, 0))
-    other_sums = np.zeros((sum(widths), rank) if gather else (0, 0))
-    where = (task.starts, task.rows, task.places)
-    results = (own_sum, other_sums, shifts)
-    models = (stacked, own)
-    column_sums = np.empty((len(task.places), 4))
-    if task.kind is IdentityKernel:
-        powers = identity_powers(setting.relaxation, offset)
-        sweep_cells(*where, task.log_x, stacked, own, powers, gather, *results, column_sums)
-        _note_identity(state.sums, column_sums, setting)
-    elif task.kind is LogKernel:
-        numbers = (setting.sharpness, setting.marginal_weight, offset)
-        cold = not state.log_scaling.any()
-        solve_logs(
-            *where,
-            task.log_x,
-            state.log_scaling,
-            task.kernel,
-            numbers,
-            constants.tolerance,
-            NEWTON_TURNS,
-            cold,
-            *models,
-            gather,
-            *results,
-            state.sums,
-        )
-    else:
-        ktu = np.zeros(len(task.rows))
-        sweep_columns(
-            *where,
-            state.scaling,
-            state.shift,
-            task.kernel,
-            *models,
-            setting.relaxation,
-            offset,
-            gather,
-            *results,
-            ktu,
-            column_sums,
-        )
-        _finish(task, state, ktu, column_sums, constants)
-    return Output(state, own_sum, other_sums)
+    n_own = task.own.stop - task.own.start
+    own = np.zeros((n_own, rank) if wanted else (0, 0))
+    others = np.zeros((sum(widths), rank) if wanted else (0, 0))
+    return Numerators(wanted, own, others, shifts)
 
 
-def _finish(
+def _sweep_dense(
     task: ColumnTask,
     state: ModeState,
-    ktu: NDArray[Any],
-    column_sums: NDArray[np.float64],
+    columns: Columns,
+    model: Model,
+    numerators: Numerators,
     constants: Constants,
 ) -> None:
-    """The second half of a sweep, in place, from K'u and (kappa, mass, <log u, Delta>)."""
-    state.sums[:, MASS] = column_sums[:, 1]
-    state.sums[:, LOG_U] = column_sums[:, 2]
-    finish_sweep(
-        task.starts,
-        task.log_x,
-        ktu,
-        np.ascontiguousarray(column_sums[:, 0]),
-        constants.settings.relaxation,
-        constants.offset,
-        state.log_scaling,
-        state.scaling,
-        state.shift,
-        state.sums[:, TILT:],
-    )
+    """One Sinkhorn sweep with the kernel itself."""
+    relaxation, offset = constants.settings.relaxation, constants.offset
+    scaling = Scaling(state.log_scaling, state.scaling, state.shift)
+    half = Halfway(np.zeros(len(task.rows)), np.empty((len(task.places), 4)))
+    sweep_columns(columns, scaling, task.kernel, model, relaxation, offset, numerators, half)
+    finish_sweep(columns, half, relaxation, offset, scaling, state.sums)
+
+
+def _solve_logs(
+    task: ColumnTask,
+    state: ModeState,
+    columns: Columns,
+    model: Model,
+    numerators: Numerators,
+    constants: Constants,
+) -> None:
+    """Newton steps in logarithms, from the cost."""
+    setting, h = constants.settings, state.log_scaling
+    weights = Weights(setting.sharpness, setting.marginal_weight, constants.offset)
+    patience = Patience(constants.tolerance, NEWTON_STEPS, not h.any())
+    solve_logs(columns, h, task.kernel, model, weights, patience, numerators, state.sums)
+
+
+def _sweep_identity(
+    task: ColumnTask,
+    state: ModeState,
+    columns: Columns,
+    model: Model,
+    numerators: Numerators,
+    constants: Constants,
+) -> None:
+    """The closed form where no mass moves; it leaves no gap."""
+    setting, sums = constants.settings, state.sums
+    cells = np.empty((len(task.places), 4))
+    powers = identity_powers(setting.relaxation, constants.offset)
+    sweep_cells(columns, model, powers, numerators, cells)
+    weight = setting.marginal_weight * setting.sharpness
+    sums[:, MASS] = cells[:, 0]
+    sums[:, LOG_U] = -weight * cells[:, 1]
+    sums[:, MOMENT] = -weight * cells[:, 2]
+    sums[:, DIVERGENCE] = cells[:, 2] - cells[:, 0] + cells[:, 3]
 
 
 def identity_powers(relaxation: float, offset: float) -> tuple[float, float, float]:
     """Level and powers of the single-cell problem's closed form (see ``sweep_cells``)."""
     power = relaxation / (1.0 + relaxation)
     return offset * (2.0 * power - 1.0), power, 1.0 - power
-
-
-def _note_identity(
-    sums: NDArray[np.float64], cells: NDArray[np.float64], settings: TransportSettings
-) -> None:
-    """Column sums of a mode in which nothing moves; its closed form leaves no gap."""
-    weight = settings.marginal_weight * settings.sharpness
-    sums[:, MASS] = cells[:, 0]
-    sums[:, LOG_U] = -weight * cells[:, 1]
-    sums[:, MOMENT] = -weight * cells[:, 2]
-    sums[:, DIVERGENCE] = cells[:, 2] - cells[:, 0] + cells[:, 3]

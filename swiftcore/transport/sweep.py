@@ -16,20 +16,22 @@ from numpy.typing import NDArray
 
 from swiftcore.runtime.workers import Workers
 from swiftcore.transport.column_task import (
-    DIVERGENCE,
-    GAP,
-    LOG_U,
-    MASS,
-    MOMENT,
-    N_SUMS,
     NEWTON_TOLERANCE,
-    TILT,
     Constants,
     ModeState,
     Output,
     make_task,
     part_of,
     run_task,
+)
+from swiftcore.transport.compiled.arguments import (
+    DIVERGENCE,
+    GAP,
+    LOG_U,
+    MASS,
+    MOMENT,
+    N_SUMS,
+    TILT,
 )
 from swiftcore.transport.problem import TransportProblem
 

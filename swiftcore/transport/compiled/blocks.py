@@ -37,14 +37,7 @@ def khatri_rao(first: int, n: int, places: Any, stacked: Any, products: Any, pea
 
 @njit(**COMPILED)
 def scatter(
-    first: int,
-    n: int,
-    places: Any,
-    stacked: Any,
-    back: Any,
-    scales: Any,
-    other_sums: Any,
-    other_shift: Any,
+    first: int, n: int, places: Any, stacked: Any, back: Any, scales: Any, numerators: Any
 ) -> None:
     """Add (Q A) * the other factors' rows to the numerators of the other modes."""
     rank = stacked.shape[1]
@@ -60,7 +53,7 @@ def scatter(
                     factor = stacked[places[j, rest]]
                     for r in range(rank):
                         term[r] *= factor[r]
-            target = other_sums[places[j, o] + other_shift[o]]
+            target = numerators.others[places[j, o] + numerators.shifts[o]]
             for r in range(rank):
                 target[r] += term[r]
 

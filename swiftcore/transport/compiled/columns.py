@@ -7,6 +7,10 @@ For one column with data x on a support S and model x^ = (Khatri-Rao row) A', gi
 v has the sparsity of x, so K v is a sum over S and K'u is needed on S only. The model block
 and both products with Q are matrix products; everything between them stays in the L1 cache.
 
+Of the paper's Algorithm 1 this is the inner loop, lines 8 to 11 (``# 1.9`` marks line 9; lines
+are counted from "K_n = ..." without the "end"s). Line 9 updates U by way of V = (X / K'U)^Phi;
+here the state between sweeps is V, so a sweep begins in the middle of line 9.
+
 Legend: phi = relaxation, kv = K v, ktu = K'u, x = model, q = Q. Each column is scaled so that
 nothing can overflow: its Khatri-Rao row by its sum ``peak``, v by exp(shift); the
 true logarithms are ``log u = phi (log(x / kv) + kappa)``, kappa = log peak - shift + offset,
@@ -20,6 +24,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from swiftcore.transport.compiled.arguments import (
+    DIVERGENCE,
+    GAP,
+    LOG_U,
+    MASS,
+    MOMENT,
+    TILT,
+)
 from swiftcore.transport.compiled.blocks import (
     BLOCK,
     add_to,
@@ -110,32 +122,23 @@ def _scale_rows(x: Any, kv: Any, phi: Any, u: Any) -> Any:
 
 @njit(**COMPILED)
 def sweep_columns(
-    starts: Any,
-    rows: Any,
-    places: Any,
-    v: Any,
-    shift: Any,
+    columns: Any,
+    scaling: Any,
     kernel: Any,
-    stacked: Any,
-    own: Any,
+    model: Any,
     relaxation: float,
     offset: float,
-    gather: bool,
-    own_sum: Any,
-    other_sums: Any,
-    other_shift: Any,
-    ktu: Any,
-    column_sums: Any,
+    numerators: Any,
+    half: Any,
 ) -> None:
     """Half a sweep of a range of columns, block by block, and within it tile by tile of rows.
 
-    Written: ``ktu`` on the support (zeros before), ``column_sums`` = kappa, mass of Delta,
-    <log u, Delta>. With ``gather`` the numerators of the factor update are added to
-    ``own_sum`` and ``other_sums``.
+    Written: ``half``; and added to the numerators of the factor update, when they are wanted.
     """
-    real = own.dtype.type
+    starts, rows, places, _ = columns
+    stacked, own = model
     n_rows, rank = own.shape
-    phi, width = real(relaxation), min(TILE, n_rows)
+    phi, width = own.dtype.type(relaxation), min(TILE, n_rows)
     products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
     back = np.empty((BLOCK, rank), own.dtype)
     tile = np.empty(BLOCK * width, own.dtype)
@@ -145,32 +148,31 @@ def sweep_columns(
     for first in range(0, len(places), BLOCK):
         n = min(BLOCK, len(places) - first)
         khatri_rao(first, n, places, stacked, products, peaks)
-        _note_scales(first, n, peaks, shift, relaxation, offset, scales, column_sums)
+        _note_scales(first, n, peaks, scaling.shift, relaxation, offset, scales, half.sums)
         weigh(n, products, scales, peaks, weighted)
         back[:] = 0
         for low in range(0, n_rows, width):
             high = min(low + width, n_rows)
             x = tile[: n * (high - low)].reshape((n, high - low))
-            np.dot(products[:n], own[low:high].T, x)
+            np.dot(products[:n], own[low:high].T, x)  # X^_(n), up to its peak
             for p in range(starts[first], starts[first + n]):
                 bases[p] = rows[p] * n_rows + low
             for b in range(n):
                 j = first + b
                 kv_here, u_here = kv[: high - low], u[: high - low]
-                _kernel_times(bases, starts[j], starts[j + 1], v, flat, kv_here)
+                # 1.9: U = X^^Phi / (K V)^Phi, and 1.11: Delta = U * (K V)
+                _kernel_times(bases, starts[j], starts[j + 1], scaling.v, flat, kv_here)
                 mass, moment = _scale_rows(x[b], kv_here, phi, u_here)
-                _kernel_transposed_times(bases, starts[j], starts[j + 1], flat, u_here, ktu)
-                column_sums[j, 1] += mass
-                column_sums[j, 2] += moment
-            if gather:
+                # K'U, for the next V
+                _kernel_transposed_times(bases, starts[j], starts[j + 1], flat, u_here, half.ktu)
+                half.sums[j, 1] += mass
+                half.sums[j, 2] += moment
+            if numerators.wanted:  # (Delta / X^) times the factors, for line 14
                 add_to(back, np.dot(x, own[low:high]))
-                add_to(own_sum[low:high], np.dot(x.T, weighted[:n]))
-        if gather:
-            scatter(first, n, places, stacked, back, scales, other_sums, other_shift)
-    for j in range(len(places)):
-        kappa, true = column_sums[j, 0], column_sums[j, 3]
-        column_sums[j, 2] = true * relaxation * (column_sums[j, 2] + kappa * column_sums[j, 1])
-        column_sums[j, 1] *= true
+                add_to(numerators.own[low:high], np.dot(x.T, weighted[:n]))
+        if numerators.wanted:
+            scatter(first, n, places, stacked, back, scales, numerators)
+    _unscale_sums(relaxation, half.sums)
 
 
 @njit(**COMPILED)
@@ -196,17 +198,17 @@ def _note_scales(
 
 
 @njit(**COMPILED)
+def _unscale_sums(relaxation: float, column_sums: Any) -> None:
+    """The true mass of Delta and <log u, Delta> of every column."""
+    for j in range(len(column_sums)):
+        kappa, true = column_sums[j, 0], column_sums[j, 3]
+        column_sums[j, 2] = true * relaxation * (column_sums[j, 2] + kappa * column_sums[j, 1])
+        column_sums[j, 1] *= true
+
+
+@njit(**COMPILED)
 def finish_sweep(
-    starts: Any,
-    log_x: Any,
-    ktu: Any,
-    kappas: Any,
-    relaxation: float,
-    offset: float,
-    h: Any,
-    v: Any,
-    shift: Any,
-    column_sums: Any,
+    columns: Any, half: Any, relaxation: float, offset: float, scaling: Any, sums: Any
 ) -> None:
     """The other half of the sweep: new log v from K'u, deflated, with the duality gap.
 
@@ -214,20 +216,20 @@ def finish_sweep(
     the primal value exceeds the dual by ``lambda sum Psi (a - 1 + exp(-a))``. The all-ones
     direction contracts only by phi^2 per sweep; it is removed exactly (deflation). A column that
     the model cannot reach (K'u = 0) keeps its log v and sends nothing.
-    Written per column: sum Psi a, the gap / lambda, <h, Psi>, KL(Psi || x).
     """
+    log_x, h = columns.log_x, scaling.log_v
     slow = relaxation * relaxation / (1.0 - relaxation * relaxation)
-    for j in range(len(shift)):
+    for j in range(len(scaling.shift)):
         tilt, gap, moment, divergence = 0.0, 0.0, 0.0, 0.0
         psi_sum, change, lift = 0.0, 0.0, 0.0
-        start, stop = starts[j], starts[j + 1]
-        reachable = ktu[start] > 0
+        start, stop = columns.starts[j], columns.starts[j + 1]
+        reachable = half.ktu[start] > 0
         top = -np.inf
         for p in range(start, stop):
             divergence += exp(log_x[p])
             if reachable:
-                log_ktu = log(np.float64(ktu[p])) + relaxation * kappas[j] - offset
-                new = relaxation * (log_x[p] - log_ktu)
+                log_ktu = log(np.float64(half.ktu[p])) + relaxation * half.sums[j, 0] - offset
+                new = relaxation * (log_x[p] - log_ktu)  # 1.10: V = (X / K'U)^Phi
                 psi = exp(h[p] + log_ktu)
                 a = (h[p] - new) / relaxation
                 tilt += psi * a
@@ -240,11 +242,10 @@ def finish_sweep(
             top = h[p] if h[p] > top else top
         if psi_sum > 0:
             lift = slow * change / psi_sum
-        shift[j] = top + lift
+        scaling.shift[j] = top + lift
         for p in range(start, stop):
-            v[p] = exp(h[p] - top)
+            scaling.v[p] = exp(h[p] - top)
             h[p] += lift
-        column_sums[j, 0] = tilt
-        column_sums[j, 1] = gap
-        column_sums[j, 2] = moment
-        column_sums[j, 3] = divergence
+        sums[j, MASS], sums[j, LOG_U] = half.sums[j, 1], half.sums[j, 2]
+        sums[j, TILT], sums[j, GAP] = tilt, gap
+        sums[j, MOMENT], sums[j, DIVERGENCE] = moment, divergence

@@ -13,17 +13,10 @@ from swiftcore.transport.compiled.elementary import COMPILED, exp, log
 
 @njit(**COMPILED)
 def sweep_cells(
-    starts: Any,
-    rows: Any,
-    places: Any,
-    log_x: Any,
-    stacked: Any,
-    own: Any,
+    columns: Any,
+    model: Any,
     powers: tuple[float, float, float],
-    gather: bool,
-    own_sum: Any,
-    other_sums: Any,
-    other_shift: Any,
+    numerators: Any,
     column_sums: Any,
 ) -> None:
     """Columns in which no mass moves: log Q = level + data_power log x - model_power log x^.
@@ -33,6 +26,8 @@ def sweep_cells(
     Written per column: sum Delta, sum Delta log(Delta / x^), sum Delta log(Delta / x), sum x.
     """
     level, data_power, model_power = powers
+    starts, rows, places, log_x = columns
+    stacked, own = model
     rank = stacked.shape[1]
     product, back = np.empty((1, rank), stacked.dtype), np.empty((1, rank))
     peaks, ones = np.empty(1), np.ones(1)
@@ -43,21 +38,21 @@ def sweep_cells(
         for p in range(starts[j], starts[j + 1]):
             data += exp(log_x[p])
             own_row = own[rows[p]]
-            model = np.float64(dot(row, own_row)) * peaks[0]
-            if model <= 0.0:
+            cell = np.float64(dot(row, own_row)) * peaks[0]
+            if cell <= 0.0:
                 continue
-            log_model = log(model)
-            log_q = level + data_power * log_x[p] - model_power * log_model
+            log_cell = log(cell)
+            log_q = level + data_power * log_x[p] - model_power * log_cell
             q = exp(log_q)
-            mass += q * model
-            log_q_sum += q * model * log_q
-            log_x_sum += q * model * (log_q + log_model - log_x[p])
-            if gather:
-                weight, target = q * peaks[0], own_sum[rows[p]]
+            mass += q * cell
+            log_q_sum += q * cell * log_q
+            log_x_sum += q * cell * (log_q + log_cell - log_x[p])
+            if numerators.wanted:
+                weight, target = q * peaks[0], numerators.own[rows[p]]
                 for r in range(rank):
                     target[r] += weight * row[r]
                     back[0, r] += q * own_row[r]
-        if gather:
-            scatter(j, 1, places, stacked, back, ones, other_sums, other_shift)
+        if numerators.wanted:
+            scatter(j, 1, places, stacked, back, ones, numerators)
         column_sums[j, 0], column_sums[j, 1] = mass, log_q_sum
         column_sums[j, 2], column_sums[j, 3] = log_x_sum, data

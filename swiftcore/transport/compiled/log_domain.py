@@ -8,11 +8,20 @@ steps, and in one or two from a warm start.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from swiftcore.transport.compiled.arguments import (
+    DIVERGENCE,
+    GAP,
+    LOG_U,
+    MASS,
+    MOMENT,
+    TILT,
+    Weights,
+)
 from swiftcore.transport.compiled.blocks import (
     BLOCK,
     add_to,
@@ -25,14 +34,45 @@ from swiftcore.transport.compiled.blocks import (
 from swiftcore.transport.compiled.elementary import COMPILED, exp, log
 
 MAX_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
+COARSE_TOLERANCE, COARSE_STEPS = 1e-2, 20  # for the blunter problems that warm a column up
+
+
+class _Column(NamedTuple):
+    """One column: the rows of its nonzeros and their log values; the model, and its logarithm."""
+
+    rows: Any
+    log_x: Any
+    model: Any
+    log_model: Any
+
+
+class _Plan(NamedTuple):
+    """Where one column's plan is worked out, for s nonzeros and n rows.
+
+    Attributes
+    ----------
+    shares : (s, n), how each row's mass is shared among the nonzeros
+    top, log_kv : (n), the largest exponent of each row; log K v + offset
+    delta : (n), the model-side marginal Delta
+    psi, wanted : (s), the data-side marginal Psi, and x exp(-h / (lambda rho)), which it equals
+        at the optimum
+    """
+
+    shares: Any
+    top: Any
+    log_kv: Any
+    delta: Any
+    psi: Any
+    wanted: Any
 
 
 @njit(**COMPILED)
-def _shares(rows: Any, h: Any, cost: Any, sharpness: float, p: Any, top: Any, log_kv: Any) -> None:
+def _share_rows(rows: Any, h: Any, cost: Any, sharpness: float, plan: Any) -> None:
     """Row i's shares p[s, i] ~ exp(h[s] - sharpness C[s, i]) of the support, and log K v + offset.
 
     Differences are taken in float64 before they are rounded to the type of the cost.
     """
+    p, top, log_kv = plan.shares, plan.top, plan.log_kv
     real = cost.dtype.type
     size, n_rows = len(rows), len(top)
     for i in range(n_rows):
@@ -57,58 +97,48 @@ def _shares(rows: Any, h: Any, cost: Any, sharpness: float, p: Any, top: Any, lo
 
 
 @njit(**COMPILED)
-def _evaluate_column(
-    log_x: Any,
-    log_model: Any,
-    model: Any,
-    numbers: Any,
-    h: Any,
-    log_kv: Any,
-    p: Any,
-    q: Any,
-    delta: Any,
-    psi: Any,
-    wanted: Any,
-    sums: Any,
-) -> float:
-    """Marginals and dual value / lambda of one column, given the shares p of log v = h.
+def _evaluate_column(column: Any, weights: Any, h: Any, plan: Any, q: Any, sums: Any) -> float:
+    """Marginals and dual value / lambda of one column, given the shares of log v = h.
 
-    ``psi`` and ``wanted`` = x exp(-h / (lambda rho)) agree exactly at the optimum; ``sums``
-    as in ``_solve_column``.
+    Written: ``q``, ``sums``, and the marginals of the plan.
     """
-    sharpness, weight, offset = numbers
+    log_x, model, log_model = column.log_x, column.model, column.log_model
+    delta = plan.delta
+    sharpness, weight, offset = weights
     real, product = q.dtype.type, weight * sharpness
     phi = product / (product + 1.0)
     mass, log_u_moment = 0.0, 0.0
     for i in range(len(model)):
         alive = model[i] > 0
-        gain = (log_model[i] if alive else 0.0) - log_kv[i] + offset
+        gain = (log_model[i] if alive else 0.0) - plan.log_kv[i] + offset
         q[i] = exp(real(-(1.0 - phi) * gain)) if alive else real(0)
         delta[i] = q[i] * model[i]
         mass += delta[i]
         log_u_moment += delta[i] * (phi * gain)
     tilt, gap, h_moment, divergence, paid = 0.0, 0.0, 0.0, 0.0, 0.0
     for s in range(len(h)):
-        there, data = max(np.float64(dot(p[s], delta)), 1e-300), exp(log_x[s])
-        psi[s], wanted[s] = there, exp(log_x[s] - h[s] / product)
+        there, data = max(np.float64(dot(plan.shares[s], delta)), 1e-300), exp(log_x[s])
+        wanted = exp(log_x[s] - h[s] / product)
+        plan.psi[s], plan.wanted[s] = there, wanted
         a = np.log(there) - log_x[s] + h[s] / product
         tilt += there * a
-        gap += there * gap_of(a) if abs(a) < 1.0 else there * (a - 1.0) + wanted[s]
+        gap += there * gap_of(a) if abs(a) < 1.0 else there * (a - 1.0) + wanted
         h_moment += h[s] * there
         divergence += there * (a - h[s] / product) - there + data
-        paid += wanted[s]
-    sums[0], sums[1], sums[2], sums[3] = mass, log_u_moment, tilt, gap
-    sums[4], sums[5] = h_moment, divergence
+        paid += wanted
+    sums[MASS], sums[LOG_U], sums[TILT], sums[GAP] = mass, log_u_moment, tilt, gap
+    sums[MOMENT], sums[DIVERGENCE] = h_moment, divergence
     return -(1.0 + 1.0 / product) * mass - paid
 
 
 @njit(**COMPILED)
-def _newton_step(p: Any, delta: Any, psi: Any, wanted: Any, product: float) -> Any:
+def _newton_step(plan: Any, product: float) -> Any:
     """Newton's step for the concave dual: (diag(Psi + wanted / product) - phi H) step = gradient.
 
     H = P diag(Delta) P' has row sums Psi: a graph Laplacian plus a positive diagonal. Columns
     with very many nonzeros take H's diagonal alone, which is most of it when rows have settled.
     """
+    p, delta, psi, wanted = plan.shares, plan.delta, plan.psi, plan.wanted
     size, phi = len(psi), product / (product + 1.0)
     step = np.empty(size)
     if size > MAX_NEWTON:
@@ -133,48 +163,44 @@ def _newton_step(p: Any, delta: Any, psi: Any, wanted: Any, product: float) -> A
 
 @njit(**COMPILED)
 def _solve_column(
-    rows: Any,
-    log_x: Any,
-    log_model: Any,
-    model: Any,
+    column: Any,
     cost: Any,
-    numbers: Any,
+    weights: Any,
     tolerance: float,
-    turns: int,
+    steps: int,
     h: Any,
     q: Any,
     sums: Any,
 ) -> None:
     """Solve one column's problem by Newton steps on log v, each accepted by the dual value.
 
-    ``numbers`` = sharpness, marginal weight, offset. ``h`` and ``q`` are changed in place: log v,
-    and Q (0 where the model is). Written to ``sums``: mass, <log u, Delta>, sum Psi a,
-    gap / lambda, <h, Psi>, KL(Psi || x).
+    Changed in place: ``h`` = log v, ``q`` = Q (0 where the model is 0) and the column's ``sums``.
     """
-    sharpness, product = numbers[0], numbers[0] * numbers[1]
-    size, n_rows = len(rows), len(model)
-    p = np.empty((size, n_rows), cost.dtype)
-    top, log_kv = np.empty(n_rows), np.empty(n_rows)
-    delta, psi, wanted = np.empty(n_rows, cost.dtype), np.empty(size), np.empty(size)
-    _shares(rows, h, cost, sharpness, p, top, log_kv)
-    dual = _evaluate_column(
-        log_x, log_model, model, numbers, h, log_kv, p, q, delta, psi, wanted, sums
+    sharpness, product = weights.sharpness, weights.sharpness * weights.marginal_weight
+    size, n_rows = len(column.rows), len(column.model)
+    plan = _Plan(
+        np.empty((size, n_rows), cost.dtype),
+        np.empty(n_rows),
+        np.empty(n_rows),
+        np.empty(n_rows, cost.dtype),
+        np.empty(size),
+        np.empty(size),
     )
+    _share_rows(column.rows, h, cost, sharpness, plan)
+    dual = _evaluate_column(column, weights, h, plan, q, sums)
     size_of_column = 0.0
     for s in range(size):
-        size_of_column += exp(log_x[s])
+        size_of_column += exp(column.log_x[s])
     trial = np.empty(size)
-    for _ in range(turns):
-        if sums[3] <= tolerance * (sums[0] + size_of_column):
+    for _ in range(steps):
+        if sums[GAP] <= tolerance * (sums[MASS] + size_of_column):
             break
-        step, length, before = _newton_step(p, delta, psi, wanted, product), 1.0, dual
+        step, length, before = _newton_step(plan, product), 1.0, dual
         while length > 1e-7:
             for s in range(size):
                 trial[s] = h[s] + length * step[s]
-            _shares(rows, trial, cost, sharpness, p, top, log_kv)
-            dual = _evaluate_column(
-                log_x, log_model, model, numbers, trial, log_kv, p, q, delta, psi, wanted, sums
-            )
+            _share_rows(column.rows, trial, cost, sharpness, plan)
+            dual = _evaluate_column(column, weights, trial, plan, q, sums)
             if dual >= before - 1e-9 * abs(before):
                 break
             length *= 0.3
@@ -183,58 +209,51 @@ def _solve_column(
 
 
 @njit(**COMPILED)
-def _warm_up_column(
-    rows: Any,
-    log_x: Any,
-    log_model: Any,
-    model: Any,
-    cost: Any,
-    numbers: Any,
-    h: Any,
-    q: Any,
-    sums: Any,
-) -> None:
+def _warm_up_column(column: Any, cost: Any, weights: Any, h: Any, q: Any, sums: Any) -> None:
     """A start for a sharp column: the same problem blunt, then four times sharper each time."""
-    sharpness, weight, offset = numbers
+    sharpness, weight, offset = weights
     blunt = sharpness
     while blunt > 30.0:
         blunt /= 4.0
     for s in range(len(h)):
         h[s] *= blunt / sharpness
     while blunt < sharpness:
-        _solve_column(
-            rows, log_x, log_model, model, cost, (blunt, weight, offset), 1e-2, 20, h, q, sums
-        )
+        blunted = Weights(blunt, weight, offset)
+        _solve_column(column, cost, blunted, COARSE_TOLERANCE, COARSE_STEPS, h, q, sums)
         for s in range(len(h)):
             h[s] *= 4.0
         blunt *= 4.0
 
 
 @njit(**COMPILED)
+def _unscale_model(x: Any, peak: Any, log_model: Any) -> float:
+    """One column of the model with its true size, and its logarithm; returns its mass."""
+    mass = 0.0
+    for i in range(len(x)):
+        x[i] *= peak
+        mass += x[i]
+        log_model[i] = log(np.float64(x[i]))
+    return mass
+
+
+@njit(**COMPILED)
 def solve_logs(
-    starts: Any,
-    rows: Any,
-    places: Any,
-    log_x: Any,
+    columns: Any,
     h: Any,
     cost: Any,
-    numbers: Any,
-    tolerance: float,
-    turns: int,
-    cold: bool,
-    stacked: Any,
-    own: Any,
-    gather: bool,
-    own_sum: Any,
-    other_sums: Any,
-    other_shift: Any,
-    column_sums: Any,
+    model: Any,
+    weights: Any,
+    patience: Any,
+    numerators: Any,
+    sums: Any,
 ) -> None:
     """Solve whole columns in logarithms: for kernels too sharp for numbers or for sweeps.
 
-    Every column is brought to ``tolerance`` here, or as near as ``turns`` steps come; ``h`` is
-    changed in place.
+    Every column is brought to the tolerance here, or as near as the steps allowed come;
+    ``h`` = log v is changed in place.
     """
+    starts, rows, places, log_x = columns
+    stacked, own = model
     n_rows, rank = own.shape
     products, weighted = np.empty((BLOCK, rank), own.dtype), np.empty((BLOCK, rank), own.dtype)
     x = np.empty((BLOCK, n_rows), own.dtype)
@@ -247,45 +266,19 @@ def solve_logs(
         for b in range(n):
             j = first + b
             part = slice(starts[j], starts[j + 1])
-            mass = 0.0
-            for i in range(n_rows):
-                x[b, i] *= own.dtype.type(peaks[b])
-                mass += x[b, i]
-                log_model[i] = log(np.float64(x[b, i]))
-            column_sums[j, :] = 0.0
-            if mass <= 0.0:
-                column_sums[j, 5] = np.exp(log_x[part]).sum()
+            sums[j, :] = 0.0
+            if _unscale_model(x[b], own.dtype.type(peaks[b]), log_model) <= 0.0:
+                sums[j, DIVERGENCE] = np.exp(log_x[part]).sum()
                 continue
-            if cold:
-                _warm_up_column(
-                    rows[part],
-                    log_x[part],
-                    log_model,
-                    x[b],
-                    cost,
-                    numbers,
-                    h[part],
-                    q,
-                    column_sums[j],
-                )
-            _solve_column(
-                rows[part],
-                log_x[part],
-                log_model,
-                x[b],
-                cost,
-                numbers,
-                tolerance,
-                turns,
-                h[part],
-                q,
-                column_sums[j],
-            )
+            column = _Column(rows[part], log_x[part], x[b], log_model)
+            if patience.cold:
+                _warm_up_column(column, cost, weights, h[part], q, sums[j])
+            tolerance, steps, _ = patience
+            _solve_column(column, cost, weights, tolerance, steps, h[part], q, sums[j])
             for i in range(n_rows):
                 x[b, i] = q[i]
-        if not gather:
-            continue
-        weigh(n, products, ones, peaks, weighted)
-        add_to(own_sum, np.dot(x[:n].T, weighted[:n]))
-        back = np.dot(x[:n], own)
-        scatter(first, n, places, stacked, back, ones, other_sums, other_shift)
+        if numerators.wanted:
+            weigh(n, products, ones, peaks, weighted)
+            add_to(numerators.own, np.dot(x[:n].T, weighted[:n]))
+            back = np.dot(x[:n], own)
+            scatter(first, n, places, stacked, back, ones, numerators)

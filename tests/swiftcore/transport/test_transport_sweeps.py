@@ -13,7 +13,8 @@ from support.refereed import ALL_PAIRS, TOLERANCE, Array, check_parts, problem_o
 from support.settled import PAPER_GRID, make_sweeper, model_side, settle
 
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.column_task import MASS, NEWTON_TOLERANCE, ModeState
+from swiftcore.transport.column_task import NEWTON_TOLERANCE, ModeState
+from swiftcore.transport.compiled.arguments import MASS
 from swiftcore.transport.compiled.log_domain import MAX_NEWTON
 from swiftcore.transport.kernel import DenseKernel, LogKernel, build_kernel
 from swiftcore.transport.sweep import cold_state, stack_factors
