@@ -37,6 +37,14 @@ def sample_server(samples: Path) -> Iterator[Server]:
     server.stop()
 
 
+@pytest.fixture(scope="package")
+def growing_server(samples: Path) -> Iterator[Server]:
+    """A server to which tests add data sets and results; each looks only at its own."""
+    server = Server(copy_of(samples, samples.with_name("growing"))).start()
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def server(samples: Path, tmp_path: Path) -> Iterator[Server]:
     """A server of one's own, on a copy of the samples."""

@@ -26,9 +26,9 @@ def is_unharmed(visitor: Visitor) -> None:
     assert visitor.main.locator("img[src*='http'], a[href*='example'], b, strong em").count() == 0
 
 
-def test_hostile_names_stay_names(server: Server, visit: Visit, tmp_path: Path) -> None:
+def test_hostile_names_stay_names(growing_server: Server, visit: Visit, tmp_path: Path) -> None:
     file = write_events(tmp_path / "hostile.csv", rows=60, size=12, names=NAMES)
-    visitor = from_files_to_phenotypes(visit(server), 3, file)
+    visitor = from_files_to_phenotypes(visit(growing_server), 3, file)
     for name in PAGES:
         visitor.go_to(name)
         tabs = [tab.strip() for tab in visitor.page.get_by_role("tab").all_inner_texts()]

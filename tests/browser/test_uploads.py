@@ -37,31 +37,33 @@ def looks_right(visitor: Visitor, charts: int) -> None:
     visitor.is_well()
 
 
-def test_eicu_tables(server: Server, visit: Visit, shared: Shared) -> None:
+def test_eicu_tables(growing_server: Server, visit: Visit, shared: Shared) -> None:
     files = shared("eicu_demo", "tidy_*.csv.gz")
-    looks_right(from_files_to_phenotypes(visit(server), 5, *files), charts=2)
+    looks_right(from_files_to_phenotypes(visit(growing_server), 5, *files), charts=2)
 
 
 @pytest.mark.nightly
-def test_synthea_tables(server: Server, visit: Visit, shared: Shared) -> None:
+def test_synthea_tables(growing_server: Server, visit: Visit, shared: Shared) -> None:
     files = shared("synthea_1k", "*.csv.gz")
-    looks_right(from_files_to_phenotypes(visit(server), 5, *files), charts=2)
+    looks_right(from_files_to_phenotypes(visit(growing_server), 5, *files), charts=2)
 
 
 @pytest.mark.nightly
-def test_bbc_in_a_zip(server: Server, visit: Visit, shared: Shared, tmp_path: Path) -> None:
+def test_bbc_in_a_zip(growing_server: Server, visit: Visit, shared: Shared, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bbc.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for text in shared("bbc", "bbc/*/*.txt"):
             archive.write(text, f"{text.parent.name}/{text.name}")
-    visitor = from_files_to_phenotypes(visit(server), 5, tmp_path / "bbc.zip")
+    visitor = from_files_to_phenotypes(visit(growing_server), 5, tmp_path / "bbc.zip")
     looks_right(visitor, charts=1)
 
 
-def test_small_counts_of_real_data_are_hidden(server: Server, visit: Visit, tmp_path: Path) -> None:
+def test_small_counts_of_real_data_are_hidden(
+    growing_server: Server, visit: Visit, tmp_path: Path
+) -> None:
     file = write_events(tmp_path / "rare.csv", rows=60, size=12)
     with file.open("a", encoding="utf-8") as handle:
         handle.writelines(f"p{row:04},rare disease,medication 1,1\n" for row in (1, 3, 5, 7))
-    visitor = from_files_to_phenotypes(visit(server), 2, file)
+    visitor = from_files_to_phenotypes(visit(growing_server), 2, file)
     visitor.shows_chosen("Hide small counts", "Fewer than 11")
     visitor.page.get_by_role("combobox", name="Hide small counts").click()
     assert visitor.page.get_by_role("option", name="Show every count").count() == 0

@@ -234,8 +234,9 @@ class Visitor:
         A finding counts if it stays: text that fades while a part is drawn anew has no contrast.
         """
         for _ in range(3):
-            if not (found := self.still()._axe_once()):
+            if not (found := self._axe_once()):
                 break
+            self.still()
         return found
 
     def _axe_once(self) -> list[str]:

@@ -29,11 +29,6 @@ EVENTS = """who,diagnosis,medication,outcome
 """
 
 
-def test_an_empty_store_asks_for_files(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = open_page("data", store, monkeypatch)
-    assert "Hand over some files" in words(page) and page.get("file_uploader")
-
-
 def test_what_is_there_is_counted_and_small_counts_are_hidden(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,10 +260,3 @@ def test_deleting_needs_a_yes_and_removes_runs_too(
     widget(page, "button", "delete_dataset").click().run()
     drawn(page)
     assert not fitted_store.datasets() and not fitted_store.runs()
-
-
-def test_unknown_ids_in_the_link_do_no_harm(
-    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = open_page("data", fitted_store, monkeypatch, data="f" * 32, run="../x")
-    assert "30 patients" in words(page)

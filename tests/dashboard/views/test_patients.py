@@ -7,24 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.made_runs import computed, fitted
-from support.opened_page import damage, drawn, open_page, tab, widget, words
+from support.opened_page import drawn, open_page, tab, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard.fit_view import row_tables
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.tensor import Mode, SparseTensor
-
-
-def test_an_empty_store_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no finished result" in words(open_page("patients", store, monkeypatch))
-
-
-def test_a_damaged_result_is_said_in_words(
-    fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
-) -> None:
-    damage(fitted_store, fit_id)
-    assert "Compute it again" in words(open_page("patients", fitted_store, monkeypatch))
 
 
 def test_rows_are_named_by_the_data_and_marked_as_row_level(

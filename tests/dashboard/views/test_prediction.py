@@ -12,10 +12,6 @@ from support.tiny_store import tiny_dataset
 from dashboard.store.store import Store
 
 
-def test_an_empty_store_leads_to_the_data(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no data yet" in words(open_page("prediction", store, monkeypatch))
-
-
 def test_data_without_an_outcome_predict_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,13 +74,6 @@ def test_a_damaged_comparison_is_offered_again(
 ) -> None:
     damage(fitted_store, add_experiment(fitted_store, made_up.evaluation()))
     assert "damaged" in words(open_page("prediction", fitted_store, monkeypatch))
-
-
-def test_unknown_ids_in_the_link_do_no_harm(
-    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = open_page("prediction", fitted_store, monkeypatch, data="f" * 32, run="../../etc")
-    assert "Which phenotypes go with the outcome" in words(page)
 
 
 def test_hostile_text_in_an_imported_experiment_stays_text(

@@ -7,7 +7,7 @@ import io
 import pytest
 from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
-from support.opened_page import damage, drawn, open_page, widget, words
+from support.opened_page import drawn, open_page, widget, words
 
 from dashboard.session.fit_summary import fit_summary
 from dashboard.store.reviews import Review, Reviews
@@ -29,17 +29,6 @@ def judge(page: AppTest, run: str, verdict: str) -> AppTest:
     """Say whether P01 is meaningful; the buttons hold several kinds of value."""
     field(page, "button_group", run, "verdict").set_value(verdict)
     return drawn(page.run())
-
-
-def test_an_empty_store_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no phenotypes to judge yet" in words(open_page("review", store, monkeypatch))
-
-
-def test_a_damaged_result_is_said_in_words(
-    fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
-) -> None:
-    damage(fitted_store, fit_id)
-    assert "Compute it again" in words(open_page("review", fitted_store, monkeypatch))
 
 
 def test_nothing_is_saved_without_a_name_and_a_verdict(

@@ -24,10 +24,6 @@ def full_store(fitted_store: Store, fit_id: str) -> Store:
     return fitted_store
 
 
-def test_an_empty_store_leads_to_the_data(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no data yet" in words(open_page("robustness", store, monkeypatch))
-
-
 def test_every_tab_begins_with_its_answer(
     full_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,10 +71,3 @@ def test_a_failed_attempt_is_told_and_can_be_repeated(
     damage(fitted_store, add_experiment(fitted_store, made_up.noise()))
     page = open_page("robustness", fitted_store, monkeypatch)
     assert "damaged" in words(page) and widget(page, "button", "offer.noise")
-
-
-def test_unknown_ids_in_the_link_do_no_harm(
-    full_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = open_page("robustness", full_store, monkeypatch, data="0" * 32, run="x", p="P99")
-    assert "SWIFT keeps" in words(page)

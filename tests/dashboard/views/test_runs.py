@@ -14,13 +14,6 @@ from dashboard.store.store import Store
 TAB = "runs.tab"
 
 
-def test_an_empty_store_leads_to_the_data(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = open_page("runs", store, monkeypatch)
-    assert "no data to compute with" in words(page)
-    for name in ("Experiments", "History", "Compare two", "Import"):
-        tab(page, TAB, name)
-
-
 def test_a_start_says_its_price_and_becomes_a_job_that_can_be_stopped(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,13 +107,6 @@ def test_two_runs_side_by_side(
     assert settings.set_index("Setting").loc["seed", "Differs"] == "yes"
     assert set(settings.loc[settings["Differs"] == "yes", "Setting"]) <= {"seed", "took"}
     assert matched["Similarity"].min() == pytest.approx(1.0)
-
-
-def test_unknown_ids_in_the_link_do_no_harm(
-    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = open_page("runs", fitted_store, monkeypatch, data="nothing", run="f" * 32)
-    assert widget(page, "button", "start.fit")
 
 
 def test_a_run_that_was_exported_can_be_taken_in_elsewhere(

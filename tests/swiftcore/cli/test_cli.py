@@ -43,13 +43,13 @@ def test_fit_writes_model_phenotypes_and_history(
     assert len((out / "history.csv").read_text().splitlines()) == 1 + 8
 
 
-def test_same_seed_same_result_and_other_seed_another(events: Path, tmp_path: Path) -> None:
+def test_the_seed_reaches_the_fit(events: Path, tmp_path: Path) -> None:
+    """That one seed means one result is a contract of every method."""
     factors = []
-    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        main(f"fit {events} --rank 3 --iterations 3 --seed {seed} --out {tmp_path / name}".split())
-        factors.append(load_model(tmp_path / name / "model.npz").factors_[1])
-    assert np.array_equal(factors[0], factors[1])
-    assert not np.array_equal(factors[0], factors[2])
+    for seed in ("1", "2"):
+        main(f"fit {events} --rank 3 --iterations 3 --seed {seed} --out {tmp_path / seed}".split())
+        factors.append(load_model(tmp_path / seed / "model.npz").factors_[1])
+    assert not np.array_equal(*factors)
 
 
 def test_table_names_every_phenotype(

@@ -36,14 +36,3 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return put
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "nightly: long runs, only with -m nightly")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "nightly" not in str(config.getoption("markexpr")):
-        for item in items:
-            if item.get_closest_marker("nightly"):
-                item.add_marker(pytest.mark.skip(reason="long run, only with -m nightly"))

@@ -129,7 +129,7 @@ def test_nothing_is_left_when_the_parent_is_killed(write: Write) -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60  # the machine may be busy
     while any(_alive(pid) for pid in children) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(_alive(pid) for pid in children)
