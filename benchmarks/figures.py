@@ -1,4 +1,4 @@
-"""Pictures of the recorded evidence for the README, drawn by the dashboard's own charts.
+"""Pictures of the recorded evidence for docs/evidence.md, drawn by the dashboard's own charts.
 
 python -m benchmarks.figures
 """
