@@ -125,6 +125,10 @@ def test_a_new_setting_is_asked_for_everywhere(copy: Path, run: Run) -> None:
     )
     said = run("-c", code).splitlines()
     assert said == ["True False", "2.0 R = 10, caution 2", "2.0"]
+    shutil.copytree(ROOT / "docs" / "_ext", copy / "docs")
+    page = "import sys; sys.path.insert(0, 'docs')\nfrom settings_table import settings_table\n"
+    page += "from swiftcore.spec import SETTINGS\nprint(settings_table(SETTINGS))"
+    assert "How careful the fit is." in run("-c", page) and "--caution" in run("-c", page)
     before = subprocess.run(
         [
             sys.executable,

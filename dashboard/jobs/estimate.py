@@ -19,6 +19,7 @@ from dashboard.store.store import Store
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.progress import duration
+from swiftcore.swift.memory import fit_memory
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
@@ -28,7 +29,6 @@ SLOW = {"float32": 1.0, "float64": 2.0}
 RANGE = (0.5, 2.5)  # of the estimate, within which the true time is to be expected
 BASE_BYTES = 350e6  # a worker before it has any data
 CLASSIFIER = 0.3  # time of a classifier, in fits
-BLOCK, TILE, SHARP = 128, 512, 60.0  # as in swiftcore.transport: columns, rows, largest exponent
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,23 @@ def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
 
 
 def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> float:
-    """Memory of one fit; the formula of swiftcore.swift.memory, from the card alone."""
-    item = 4 if settings["dtype"] == "float32" else 8
-    sharp = settings["sharpness"] > SHARP
-    moved = card.shape if settings["row_cost"] != "none" else card.shape[1:]
-    squares = sum(size * size for size in moved)
-    block = max(BLOCK * (size if sharp else min(size, TILE)) * item for size in moved)
-    entries = len(card.shape) * card.entries * (78 + 3 * item)
-    factors = sum(card.shape) * settings["rank"] * (8 * 12 + item)
-    costs = 3 * 8 * max(size * size for size in moved) + 8 * squares  # being made, and kept
-    return float(BASE_BYTES + costs + item * squares + entries + factors + jobs * block)
+    """Memory of one fit, its costs included, from the card alone."""
+    fixed = settings["row_cost"] == "none"
+    exponents: list[float | None] = [settings["sharpness"]] * len(card.shape)  # costs reach 1
+    if fixed:
+        exponents[0] = None
+    fit = fit_memory(
+        card.shape,
+        card.entries,
+        settings["rank"],
+        dtype=settings["dtype"],
+        n_jobs=jobs,
+        exponents=exponents,
+        longest_columns=card.shape,
+    )
+    squares = [size * size for size in (card.shape[1:] if fixed else card.shape)]
+    costs = 3 * 8 * max(squares) + 8 * sum(squares)  # being made, and kept
+    return float(BASE_BYTES + costs + fit.total)
 
 
 def n_fits(request: Request) -> float:

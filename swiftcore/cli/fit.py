@@ -25,6 +25,7 @@ from swiftcore.progress import FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
+SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
@@ -115,7 +116,7 @@ def _summary(fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> dict[str, 
     """The result as plain values; the schema number changes when a field does."""
     dead = fitted.contents().dead_components
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "settings": fitted.spec.to_json(),
         "outcome": fitted.outcome.name,
         "iterations": len(fitted.history) - 1,
