@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from swiftcore.errors import NotEnoughMemory, refuse
 from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
 from swiftcore.tensor import SparseTensor
-from swiftcore.transport.compiled.blocks import BLOCK
-from swiftcore.transport.compiled.columns import TILE
-from swiftcore.transport.compiled.log_domain import MAX_NEWTON
-from swiftcore.transport.kernel import MAX_EXPONENT
+from swiftcore.transport.limits import BLOCK, MAX_EXPONENT, MAX_NEWTON, TILE
 from swiftcore.transport.problem import TransportSettings
 
 
@@ -49,26 +46,75 @@ def estimate_memory(
     n_jobs: int,
 ) -> MemoryEstimate:
     """What ``Swift.fit`` will take on top of its arguments."""
-    item = np.dtype(settings.dtype).itemsize
-    kernels, block, rows = 0, 0, sum(tensor.shape)
-    for mode, (cost, size) in enumerate(zip(costs, tensor.shape, strict=True)):
-        if cost is None:
+    exponents = [
+        None if cost is None else settings.sharpness * float(cost.max(initial=0.0))
+        for cost in costs
+    ]
+    longest = [
+        _longest_column(tensor, mode) if _is_sharp(exponent) else 0
+        for mode, exponent in enumerate(exponents)
+    ]
+    return fit_memory(
+        tensor.shape,
+        tensor.n_entries,
+        rank,
+        dtype=settings.dtype,
+        n_jobs=n_jobs,
+        exponents=exponents,
+        longest_columns=longest,
+    )
+
+
+def fit_memory(
+    shape: Sequence[int],
+    n_entries: int,
+    rank: int,
+    *,
+    dtype: str,
+    n_jobs: int,
+    exponents: Sequence[float | None],
+    longest_columns: Sequence[int],
+) -> MemoryEstimate:
+    """What a fit will take, from numbers alone: no tensor and no cost need be at hand.
+
+    Parameters
+    ----------
+    shape : sequence of int
+    n_entries : int
+        Nonzeros of the tensor.
+    rank : int
+    dtype : {"float32", "float64"}
+    n_jobs : int
+        Workers.
+    exponents : sequence of float or None
+        Per mode sharpness x largest cost; None where no mass moves.
+    longest_columns : sequence of int
+        Per mode the nonzeros of the fullest column of its unfolding. Looked at only where the
+        exponent is beyond ``MAX_EXPONENT``; who does not know it gives the size of the mode.
+    """
+    item = np.dtype(dtype).itemsize
+    kernels, block = 0, 0
+    for size, exponent, longest in zip(shape, exponents, longest_columns, strict=True):
+        if exponent is None:
             continue
-        sharp = settings.sharpness * float(cost.max(initial=0.0)) > MAX_EXPONENT
         kernels += item * size * size
-        block = max(block, BLOCK * (size if sharp else min(size, TILE)) * item)
-        if sharp:  # the shares of the longest column, and a weighted copy for Newton's matrix
-            longest = _longest_column(tensor, mode)
+        if _is_sharp(exponent):  # the longest column's shares, a weighted copy for Newton's matrix
             copies = 2 if longest <= MAX_NEWTON else 1
-            block = max(block, copies * longest * size * item)
-    n = tensor.n_modes
+            block = max(block, BLOCK * size * item, copies * longest * size * item)
+        else:
+            block = max(block, BLOCK * min(size, TILE) * item)
     # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in
     # the tasks, sorting, and the share of its column; calibrated by ``benchmarks``.
     per_entry = 78 + 3 * item
-    entries = n * tensor.n_entries * per_entry
-    factors = rows * rank * (8 * 12 + item)
+    entries = len(shape) * n_entries * per_entry
+    factors = sum(shape) * rank * (8 * 12 + item)
     working = n_jobs * (block + BLOCK * rank * item) + factors
     return MemoryEstimate(kernels, entries, working)
+
+
+def _is_sharp(exponent: float | None) -> bool:
+    """Whether a mode's columns are solved in logarithms."""
+    return exponent is not None and exponent > MAX_EXPONENT
 
 
 def refuse_if_too_large(estimate: MemoryEstimate, shape: Sequence[int]) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Largest sharpness * C for which the kernel itself is used. Beyond it float32 loses entries,
-# and in any type the sweeps slow down: rows settle on one place, and Newton steps pay.
-MAX_EXPONENT = 60.0
+from swiftcore.transport.limits import MAX_EXPONENT
+
 ROWS_AT_A_TIME = 512  # of the cost, so that no float64 copy of it is made
 
 

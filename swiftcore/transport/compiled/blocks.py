@@ -9,8 +9,6 @@ from numba import njit
 
 from swiftcore.transport.compiled.elementary import COMPILED, exp
 
-BLOCK = 128  # columns worked on at a time
-
 
 @njit(**COMPILED)
 def khatri_rao(first: int, n: int, places: Any, stacked: Any, products: Any, peaks: Any) -> None:

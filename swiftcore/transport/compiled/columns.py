@@ -33,7 +33,6 @@ from swiftcore.transport.compiled.arguments import (
     TILT,
 )
 from swiftcore.transport.compiled.blocks import (
-    BLOCK,
     add_to,
     gap_of,
     khatri_rao,
@@ -41,8 +40,7 @@ from swiftcore.transport.compiled.blocks import (
     weigh,
 )
 from swiftcore.transport.compiled.elementary import COMPILED, exp, log
-
-TILE = 512  # rows worked on at a time: block, tile and the kernel rows they share fit the L2 cache
+from swiftcore.transport.limits import BLOCK, TILE
 
 
 @njit(**COMPILED)

@@ -23,7 +23,6 @@ from swiftcore.transport.compiled.arguments import (
     Weights,
 )
 from swiftcore.transport.compiled.blocks import (
-    BLOCK,
     add_to,
     dot,
     gap_of,
@@ -32,8 +31,8 @@ from swiftcore.transport.compiled.blocks import (
     weigh,
 )
 from swiftcore.transport.compiled.elementary import COMPILED, exp, log
+from swiftcore.transport.limits import BLOCK, MAX_NEWTON
 
-MAX_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
 COARSE_TOLERANCE, COARSE_STEPS = 1e-2, 20  # for the blunter problems that warm a column up
 
 

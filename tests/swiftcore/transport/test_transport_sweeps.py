@@ -15,8 +15,8 @@ from support.settled import PAPER_GRID, make_sweeper, model_side, settle
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.column_task import NEWTON_TOLERANCE, ModeState
 from swiftcore.transport.compiled.arguments import MASS
-from swiftcore.transport.compiled.log_domain import MAX_NEWTON
 from swiftcore.transport.kernel import DenseKernel, LogKernel, build_kernel
+from swiftcore.transport.limits import MAX_NEWTON
 from swiftcore.transport.sweep import cold_state, stack_factors
 
 
