@@ -22,6 +22,7 @@ LAYERS = (
     "swiftcore.phenotypes",
     "swiftcore.factorizer",
     "swiftcore.cost",
+    "swiftcore.transport.limits",
     "swiftcore.transport.compiled",
     "swiftcore.transport",
     "swiftcore.swift",
@@ -60,8 +61,18 @@ LAYERS = (
 )
 FRONT_DOORS = ("swiftcore", "swiftcore.cli")
 STREAMLIT = ("dashboard.session", "dashboard.widgets", "dashboard.views", "dashboard.app")
-CONCRETE = ("swiftcore.swift", "swiftcore.baselines")  # models that only the catalogue names
-HEAVY = ("sklearn", "numba", *CONCRETE, "swiftcore.fitting")
+CONCRETE = ("swiftcore.swift.estimator", "swiftcore.baselines")  # only the catalogue names them
+HEAVY = (  # packages that take seconds to import, and the modules that import them
+    "sklearn",
+    "numba",
+    *CONCRETE,
+    "swiftcore.fitting",
+    "swiftcore.swift.loop",
+    "swiftcore.swift.start",
+    "swiftcore.transport.column_task",
+    "swiftcore.transport.compiled",
+    "swiftcore.transport.sweep",
+)
 SESSION_DOORS = ("get", "set", "forget", "bind_widget")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
 FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
@@ -322,7 +333,7 @@ def test_views_open_without_compiler_and_without_charts_before_the_table() -> No
         "import_module('dashboard.views.phenotypes'); import_module('dashboard.widgets.sidebar')\n"
         "early = 'dashboard.charts.phenotypes' in sys.modules\n"
         f"[import_module(f'dashboard.views.{{name}}') for name in {views!r}]\n"
-        "print(early, sorted({'numba', 'sklearn', 'swiftcore.swift'} & set(sys.modules)))"
+        f"print(early, sorted({{*{HEAVY!r}}} & set(sys.modules)))"
     )
     answer = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=ROOT

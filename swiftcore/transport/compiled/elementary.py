@@ -26,6 +26,11 @@ COMPILED: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
 }
 
+# For what other compiled functions call. Left to itself the compiler keeps two copies of a large
+# one, its own and that of its caller, rounded differently; which of them runs would depend on
+# whether the loops were compiled in this process or came from the cache.
+INLINED: dict[str, Any] = COMPILED | {"forceinline": True}
+
 # Inside the two functions the order of operations is the point: no "reassoc".
 _ORDERED: dict[str, Any] = COMPILED | {"fastmath": {"contract", "arcp", "nsz"}}
 

@@ -30,7 +30,7 @@ from swiftcore.transport.compiled.blocks import (
     scatter,
     weigh,
 )
-from swiftcore.transport.compiled.elementary import COMPILED, exp, log
+from swiftcore.transport.compiled.elementary import COMPILED, INLINED, exp, log
 from swiftcore.transport.limits import BLOCK, MAX_NEWTON
 
 COARSE_TOLERANCE, COARSE_STEPS = 1e-2, 20  # for the blunter problems that warm a column up
@@ -65,7 +65,7 @@ class _Plan(NamedTuple):
     wanted: Any
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _share_rows(rows: Any, h: Any, cost: Any, sharpness: float, plan: Any) -> None:
     """Row i's shares p[s, i] ~ exp(h[s] - sharpness C[s, i]) of the support, and log K v + offset.
 
@@ -95,7 +95,7 @@ def _share_rows(rows: Any, h: Any, cost: Any, sharpness: float, plan: Any) -> No
         log_kv[i] = top[i] + log(log_kv[i])
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _evaluate_column(column: Any, weights: Any, h: Any, plan: Any, q: Any, sums: Any) -> float:
     """Marginals and dual value / lambda of one column, given the shares of log v = h.
 
@@ -130,7 +130,7 @@ def _evaluate_column(column: Any, weights: Any, h: Any, plan: Any, q: Any, sums:
     return -(1.0 + 1.0 / product) * mass - paid
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _newton_step(plan: Any, product: float) -> Any:
     """Newton's step for the concave dual: (diag(Psi + wanted / product) - phi H) step = gradient.
 
@@ -160,7 +160,7 @@ def _newton_step(plan: Any, product: float) -> Any:
     return np.linalg.solve(matrix, step)
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _solve_column(
     column: Any,
     cost: Any,
@@ -207,7 +207,7 @@ def _solve_column(
             h[s] = trial[s]
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _warm_up_column(column: Any, cost: Any, weights: Any, h: Any, q: Any, sums: Any) -> None:
     """A start for a sharp column: the same problem blunt, then four times sharper each time."""
     sharpness, weight, offset = weights
@@ -224,7 +224,7 @@ def _warm_up_column(column: Any, cost: Any, weights: Any, h: Any, q: Any, sums: 
         blunt *= 4.0
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def _unscale_model(x: Any, peak: Any, log_model: Any) -> float:
     """One column of the model with its true size, and its logarithm; returns its mass."""
     mass = 0.0

@@ -255,16 +255,6 @@ def test_a_fit_that_would_not_fit_is_refused_with_numbers(monkeypatch) -> None:
     assert "cost None" in problem.cure and "(size 8)" in problem.cure
 
 
-def test_memory_estimate_grows_with_what_it_should() -> None:
-    small = Swift(3, n_jobs=1).estimate_memory(TENSOR, COSTS)
-    double = Swift(3, n_jobs=1, dtype="float64").estimate_memory(TENSOR, COSTS)
-    still = Swift(3, n_jobs=1).estimate_memory(TENSOR, [None, None, None])
-    assert double.kernels == 2 * small.kernels == 8 * (64 + 36 + 25)
-    assert still.kernels == 0
-    assert Swift(6, n_jobs=1).estimate_memory(TENSOR, COSTS).working > small.working
-    assert small.total == small.kernels + small.entries + small.working
-
-
 @pytest.mark.skipif(os.cpu_count() == 1, reason="BLAS has one thread anyway")
 def test_blas_gets_its_threads_back(monkeypatch) -> None:
     """After an estimate, a fit, a refusal and a fit that was broken off."""
