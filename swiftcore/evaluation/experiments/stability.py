@@ -120,7 +120,7 @@ def follow_phenotypes(
 
 
 def summarise_matches(matches: pd.DataFrame) -> pd.DataFrame:
-    """Share of runs in which each phenotype was found again, and the mean congruence."""
+    """Share of runs in which each phenotype was found again, and the mean similarity."""
     found = matches.assign(found=matches["cosine"] >= FOUND_FROM)
     shares = found.pivot_table(
         index="phenotype", columns="against", values="found", aggfunc="mean", sort=True
