@@ -24,6 +24,7 @@ from swiftcore.baselines.solvers.sparse_cp import (
 )
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.tensor import SparseTensor
+from swiftcore.tensor.factor_checks import checked_factors
 from swiftcore.tensor.row_checks import check_features, check_tensor
 
 PROJECTION_STEPS = 20  # times the steps of a fit that a projection may take: it is cheap
@@ -85,6 +86,7 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         costs: Sequence[ArrayLike | None] | None = None,
         *,
         labels: ArrayLike | None = None,
+        initial_factors: Sequence[ArrayLike] | None = None,
         callback: ProgressCallback | None = None,
     ) -> Self:
         """Find the factors.
@@ -94,15 +96,16 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         tensor : SparseTensor
         costs, labels : optional
             Used by the methods that say so, left aside by the others.
+        initial_factors : sequence of ndarray, optional
+            Start from these instead of at random.
         callback : callable, optional
             Gets a :class:`FitProgress` after each sweep; returns True to stop.
         """
         check_settings(self.get_params())
         check_tensor(tensor)
         data = self._prepare(tensor, costs, labels)
-        rng = np.random.default_rng(self.random_state)
         with one_blas_thread():
-            factors = self._sweeps(data, self._start(data, rng), callback)
+            factors = self._sweeps(data, self._first_factors(data, initial_factors), callback)
         self.factors_ = self._normalised(factors)
         self.memberships_ = self.factors_[0]
         self.modes_ = tensor.modes
@@ -147,6 +150,11 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
     def _watched(self, tensor: SparseTensor, factors: Factors, loss: float) -> float:
         """What the stopping rule follows: the loss, unless it changes its meaning on the way."""
         return loss
+
+    def _first_factors(self, tensor: SparseTensor, initial: Sequence[ArrayLike] | None) -> Factors:
+        if initial is None:
+            return self._start(tensor, np.random.default_rng(self.random_state))
+        return checked_factors(initial, tensor.shape, self.rank, nonnegative=self.nonnegative)
 
     def _start(self, tensor: SparseTensor, rng: np.random.Generator) -> Factors:
         return random_factors(tensor, self.rank, rng)

@@ -15,7 +15,7 @@ from swiftcore.baselines.base import PROJECTION_STEPS, CpBaseline
 from swiftcore.baselines.solvers.checks import refuse_if_too_large
 from swiftcore.baselines.solvers.sparse_cp import Factors, even_memberships
 from swiftcore.cost.checks import check_costs
-from swiftcore.cost.recipe import row_cost
+from swiftcore.cost.recipe import build_costs, row_cost
 from swiftcore.errors import InvalidCost, InvalidSettings, refuse
 from swiftcore.tensor import SparseTensor
 
@@ -47,11 +47,11 @@ class DirectWasserstein(CpBaseline):
 
     Notes
     -----
-    Costs are needed for every mode; that of the rows may be None, and then no mass moves
-    between rows. Rows are projected together, with a cosine cost between them if the fit had a
-    row cost, as SWIFT does. The stacked form counts every term, so it contains the 1 / N that
-    the paper's short form lost. With sweeps enough to solve the transports the loss never
-    rises; 25 do not promise it.
+    Costs left out are cosine costs. Given ones are needed for every mode; that of the rows may
+    be None, and then no mass moves between rows. Rows are projected together, with a cosine cost
+    between them if the fit had a row cost, as SWIFT does. The stacked form counts every term, so
+    it contains the 1 / N that the paper's short form lost. With sweeps enough to solve the
+    transports the loss never rises; 25 do not promise it.
     """
 
     loss_never_rises = False
@@ -260,8 +260,8 @@ def long_format(factors: Factors, mode: int, term: int) -> Any:
 def _all_costs(
     costs: Sequence[ArrayLike | None] | None, tensor: SparseTensor
 ) -> list[Array | None]:
-    """Checked costs; every feature mode must have one."""
-    given = [None] * tensor.n_modes if costs is None else costs
+    """Checked costs, cosine if left out; every feature mode must have one."""
+    given = build_costs(tensor, reference=tensor) if costs is None else costs
     checked = check_costs(given, tensor.shape)
     missing = [str(mode + 1) for mode in range(1, tensor.n_modes) if checked[mode] is None]
     if missing:

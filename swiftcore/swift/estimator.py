@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,10 @@ from swiftcore.spec import ModelSpec
 from swiftcore.swift.factor_update import Factors, normalize
 from swiftcore.swift.loop import FitResult, Schedule, alternate, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
-from swiftcore.swift.settings import check_settings, checked_factors
+from swiftcore.swift.settings import check_settings
 from swiftcore.swift.start import kl_start, random_start
 from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor.factor_checks import checked_factors
 from swiftcore.tensor.row_checks import check_features, check_tensor
 from swiftcore.transport.problem import TransportProblem, TransportSettings, describe_problem
 from swiftcore.transport.sweep import Sweeper
@@ -71,6 +72,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    nonnegative, loss_never_rises : bool
+        What SWIFT promises.
     factors_ : list of ndarray, (mode size x rank)
         Columns of all modes but the first sum to 1; the first carries the weight.
     memberships_ : ndarray
@@ -90,6 +93,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     feature_costs_ : list of ndarray or None
         Costs of the modes after the first, kept for ``transform``.
     """
+
+    nonnegative: ClassVar[bool] = True
+    loss_never_rises: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -128,14 +134,17 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         labels: ArrayLike | None = None,
         initial_factors: Sequence[ArrayLike] | None = None,
         callback: ProgressCallback | None = None,
-    ) -> Swift:
+    ) -> Self:
         """Find the factors.
 
         Parameters
         ----------
         tensor : SparseTensor
-        costs : sequence of ndarray or None
-            One cost matrix per mode; None where no mass may move.
+        costs : sequence of ndarray or None, optional
+            One cost matrix per mode; None where no mass may move. Left out: cosine costs
+            built from the tensor itself.
+        labels : optional
+            Left aside: SWIFT is unsupervised. Every factorizer takes them.
         initial_factors : sequence of ndarray, optional
             Start from these instead; zeros in them stay zero.
         callback : callable, optional

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from swiftcore import Mode, SparseTensor, Swift
@@ -23,27 +22,9 @@ from swiftcore.baselines.supervised_cp import SupervisedCp
 from swiftcore.cost import build_costs
 from swiftcore.errors import InvalidCost, InvalidData, InvalidSettings, NotEnoughMemory, SwiftError
 from swiftcore.factorizer import Factorizer
-from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
+from swiftcore.progress import FitOutcome, FitProgress
 
 RANK, SHAPE = 3, (40, 12, 10)
-
-
-class SwiftAsFactorizer(Swift):
-    """Swift with the protocol's signature: it takes labels and leaves them aside."""
-
-    nonnegative = True
-    loss_never_rises = True
-
-    def fit(  # type: ignore[override]
-        self,
-        tensor: SparseTensor,
-        costs: Sequence[ArrayLike | None] | None = None,
-        *,
-        labels: ArrayLike | None = None,
-        callback: ProgressCallback | None = None,
-    ) -> SwiftAsFactorizer:
-        super().fit(tensor, [None] * tensor.n_modes if costs is None else costs, callback=callback)
-        return self
 
 
 def planted(seed: int, n_rows: int, full: bool = False) -> SparseTensor:
@@ -77,6 +58,7 @@ class Case:
     settings: dict[str, Any] = field(default_factory=dict)
     tensor: SparseTensor = TENSOR
     new: SparseTensor = NEW
+    alone: dict[str, Any] = field(default_factory=dict)  # asks for rows projected by themselves
 
     def fitted(self, costs: Sequence[Any] = COSTS, **settings: Any) -> Any:
         model = self.method(RANK, **{"random_state": 0, **self.settings, **settings})
@@ -85,7 +67,7 @@ class Case:
 
 STILL = {"growth": 1.0}  # weights that grow for ever never come to rest
 CASES = {
-    "Swift": Case(SwiftAsFactorizer, {"dtype": "float64"}, {"n_jobs": 1}),
+    "Swift": Case(Swift, {"dtype": "float64"}, {"n_jobs": 1}, alone={"independent": True}),
     "CP-ALS": Case(CpAls),
     "CP-NMU": Case(CpNmu),
     "CP-APR": Case(CpApr),
@@ -234,46 +216,125 @@ def test_rows_that_do_not_fit_the_model_are_refused(case: Case) -> None:
             model.transform(make())
 
 
-BASELINES = {name: case for name, case in CASES.items() if name != "Swift"}
-
-
-@pytest.mark.parametrize("case", BASELINES.values(), ids=BASELINES.keys())
+@EVERY
 def test_a_row_is_projected_by_itself(case: Case) -> None:
     """Where mass may move between rows, as in SWIFT, that is: when the fit had no row cost."""
     model = case.fitted(costs=[None, *COSTS[1:]])
-    batch = model.transform(case.new)
+    batch = model.transform(case.new, **case.alone)
     for row in (0, 7, 14):
-        alone = model.transform(case.new.select(0, [row]))
+        alone = model.transform(case.new.select(0, [row]), **case.alone)
         np.testing.assert_allclose(alone[0], batch[row], rtol=1e-6, atol=1e-9 * batch.max())
 
 
-@pytest.mark.parametrize("case", BASELINES.values(), ids=BASELINES.keys())
+@EVERY
 def test_an_empty_row_has_no_membership(case: Case) -> None:
     model = case.fitted(max_iterations=5)
     wider = SparseTensor.from_coordinates(case.new.coordinates, case.new.values, (16, *SHAPE[1:]))
     np.testing.assert_array_equal(model.transform(wider)[15], 0)
 
 
-@pytest.mark.parametrize("case", BASELINES.values(), ids=BASELINES.keys())
+@EVERY
 @pytest.mark.parametrize("n_modes", [2, 4])
 def test_matrices_and_tensors_of_four_modes(case: Case, n_modes: int) -> None:
     rng = np.random.default_rng(n_modes)
     shape = (9, 6, 5, 4)[:n_modes]
     places = np.argwhere(rng.random(shape) < 0.4)
     tensor = SparseTensor.from_coordinates(places, rng.integers(1, 5, len(places)), shape)
-    model = case.method(2, **{"random_state": 0, **case.still, "max_iterations": 20})
+    settings = {**case.settings, **case.still, "max_iterations": 20}
+    model = case.method(2, random_state=0, **settings)
     model.fit(tensor, build_costs(tensor, reference=tensor), labels=np.arange(9) % 2)
     assert model.history_[-1].objective < model.history_[0].objective
     assert model.transform(tensor).shape == (9, 2)
 
 
-@pytest.mark.parametrize("case", BASELINES.values(), ids=BASELINES.keys())
+@EVERY
 def test_more_components_than_features_stay_finite(case: Case) -> None:
-    model = case.method(15, random_state=0, max_iterations=20).fit(
-        case.tensor, COSTS, labels=LABELS
-    )
+    model = case.method(15, random_state=0, **case.settings, max_iterations=20)
+    model.fit(case.tensor, COSTS, labels=LABELS)
     assert all(np.isfinite(factor).all() for factor in model.factors_)
     assert np.isfinite(model.transform(case.new)).all()
+
+
+@EVERY
+def test_costs_may_be_left_out(case: Case) -> None:
+    model = case.method(RANK, **{"random_state": 0, **case.settings, "max_iterations": 5})
+    model.fit(case.tensor, labels=LABELS)
+    assert model.transform(case.new).shape == (15, RANK)
+
+
+@pytest.mark.parametrize("method", [Swift, DirectWasserstein])
+def test_costs_left_out_are_cosine_where_mass_is_moved(method: Any) -> None:
+    left_out = method(RANK, random_state=0, max_iterations=5).fit(TENSOR)
+    given = method(RANK, random_state=0, max_iterations=5).fit(TENSOR, COSTS)
+    fixed = method(RANK, random_state=0, max_iterations=5).fit(TENSOR, [None, *COSTS[1:]])
+    for one, same, other in zip(left_out.factors_, given.factors_, fixed.factors_, strict=True):
+        np.testing.assert_array_equal(one, same)
+        assert not np.array_equal(one, other)
+
+
+@EVERY
+def test_labels_change_nothing_but_what_is_supervised(case: Case) -> None:
+    with_labels = case.fitted(max_iterations=5)
+    settings = {"random_state": 0, **case.settings, "max_iterations": 5}
+    if case.method is SupervisedCp:
+        other = SupervisedCp(RANK, **settings).fit(case.tensor, COSTS, labels=np.roll(LABELS, 1))
+        assert not np.array_equal(other.memberships_, with_labels.memberships_)
+        return
+    without = case.method(RANK, **settings).fit(case.tensor, COSTS)
+    np.testing.assert_array_equal(without.memberships_, with_labels.memberships_)
+
+
+def some_start(seed: int = 5) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(0.1, 1.0, (size, RANK)) for size in SHAPE]
+
+
+@EVERY
+def test_it_starts_from_the_factors_given_and_leaves_them_alone(case: Case) -> None:
+    given = some_start()
+
+    def factors(iterations: int, seed: int) -> list[np.ndarray]:
+        settings = {**case.settings, "max_iterations": iterations, "random_state": seed}
+        model = case.method(RANK, **settings)
+        return model.fit(case.tensor, COSTS, labels=LABELS, initial_factors=given).factors_
+
+    model, wanted = (np.einsum("ir,jr,kr->ijk", *one) for one in (factors(0, 1), some_start()))
+    np.testing.assert_allclose(model, wanted, rtol=1e-9)
+    for one, other in zip(factors(3, 1), factors(3, 2), strict=True):
+        np.testing.assert_array_equal(one, other)  # chance has no part in it
+    for one, other in zip(given, some_start(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+BAD_STARTS: dict[str, tuple[Any, str]] = {
+    "a mode too few": (some_start()[:2], "start-shape"),
+    "another rank": ([factor[:, :2] for factor in some_start()], "start-shape"),
+    "no number": ([some_start()[0] * np.nan, *some_start()[1:]], "start-values"),
+    "huge": ([some_start()[0] + 1e200, *some_start()[1:]], "start-values"),
+    "words": ([factor.astype(str) for factor in some_start()], "start-type"),
+    "no list": (3, "start-type"),
+}
+
+
+@EVERY
+@pytest.mark.parametrize(("start", "code"), BAD_STARTS.values(), ids=BAD_STARTS.keys())
+def test_a_start_that_does_not_fit_is_refused(case: Case, start: Any, code: str) -> None:
+    model = case.method(RANK, **case.settings)
+    with pytest.raises(InvalidData) as error:
+        model.fit(case.tensor, COSTS, labels=LABELS, initial_factors=start)
+    assert error.value.problems[0].code == code
+
+
+@EVERY
+def test_a_negative_start_is_refused_where_factors_are_nonnegative(case: Case) -> None:
+    model = case.method(RANK, **{"random_state": 0, **case.settings, "max_iterations": 2})
+    start = [-factor for factor in some_start()]
+    if model.nonnegative:
+        with pytest.raises(InvalidData, match="negative"):
+            model.fit(case.tensor, COSTS, labels=LABELS, initial_factors=start)
+    else:
+        model.fit(case.tensor, COSTS, labels=LABELS, initial_factors=start)
+        assert np.isfinite(model.objective_)
 
 
 @pytest.mark.parametrize("method", [SimilarityCp, SupervisedCp])

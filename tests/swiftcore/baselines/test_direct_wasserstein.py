@@ -79,7 +79,7 @@ def test_a_dead_component_stays_dead_and_finite() -> None:
 def test_what_it_cannot_do_is_refused_in_words() -> None:
     tensor, costs, _ = random_problem(1, (8, 6, 5), rank=3, density=0.2, counts=True)
     with pytest.raises(InvalidCost, match="mode 2, 3"):
-        DirectWasserstein(3).fit(tensor)
+        DirectWasserstein(3).fit(tensor, [None] * 3)
     with pytest.raises(InvalidCost, match="mode 3"):
         DirectWasserstein(3).fit(tensor, [*costs[:2], None])
     with pytest.raises(InvalidSettings, match="vanish"):
