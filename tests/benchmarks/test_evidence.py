@@ -25,6 +25,7 @@ def two_groups() -> Dataset:
     return Dataset("two groups", tensor, group == 1, "second", "made for a test")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "methods", "compared"),
     [
@@ -45,9 +46,8 @@ def test_each_kind_is_computed_and_kept(
     monkeypatch.setattr(evidence, "ROOT", tmp_path)
     monkeypatch.setattr(evidence, "RESULTS", tmp_path / "results")
     named = ["--methods", *methods] if methods else []
-    evidence.main(
-        ["bbc", kind, "--quick", "--ranks", "2", "--jobs", "1", "--levels", "0.1", *named]
-    )
+    words = f"bbc {kind} --quick --ranks 2 --jobs 1 --levels 0.1 --draws 1"
+    evidence.main([*words.split(), *named])
     kept = json.loads((tmp_path / "results" / f"bbc_{kind}.json").read_text())
     assert set(kept["about"]["settings"]["methods"]) == compared
     means = [

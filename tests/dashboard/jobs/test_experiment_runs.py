@@ -18,6 +18,7 @@ from dashboard.store.store import Store
 from swiftcore.data.samples import load_sample
 
 
+@pytest.mark.slow
 def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: str) -> None:
     dataset = fitted_store.run(fit_id).dataset
     request = Request("stability", dataset, {"folds": 2}, fit_id)
@@ -44,6 +45,7 @@ def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: st
     assert newest_sound(fitted_store.runs(dataset), "stability", "0" * 32) is None
 
 
+@pytest.mark.slow
 def test_an_experiment_without_an_outcome_says_so(store: Store) -> None:
     dataset = store.add_dataset(tiny_dataset(outcome=False))
     card = ended(store, jobs.start(store, Request("ablation", dataset, {"ranks": [2]})))

@@ -20,6 +20,7 @@ from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
 from swiftcore.tensor import SparseTensor
 
+pytestmark = pytest.mark.slow  # every worker loads the compiler
 LONG = {
     "rank": 20,
     "max_iterations": 1_000_000,

@@ -88,10 +88,12 @@ def check_reviews(root: Path, kills: int) -> None:
     assert len(known) >= kills
 
 
+@pytest.mark.slow
 def test_results_survive_kills(tmp_path: Path) -> None:
     assert check_results(tmp_path, 30) > 0
 
 
+@pytest.mark.slow
 def test_reviews_survive_kills(tmp_path: Path) -> None:
     check_reviews(tmp_path, 30)
 

@@ -34,6 +34,7 @@ def new_rows() -> Dataset:
     return Dataset("new", tensor, None, "", "Made by a test.")
 
 
+@pytest.mark.slow
 def test_a_projection_is_the_transform_of_each_row_alone(fitted_store: Store, fit_id: str) -> None:
     dataset = fitted_store.add_dataset(new_rows())
     run_id = jobs.start(fitted_store, Request("projection", dataset, {}, fit_id))

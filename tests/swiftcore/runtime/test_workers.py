@@ -57,14 +57,15 @@ def test_workers_change_no_bit_of_a_projection() -> None:
         assert_identical(*([model.transform(SMALL, independent=independent)] for model in models))
 
 
-@pytest.mark.parametrize("sharpness", [10.0, 1000.0])
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["1M", "1K"])
-def test_processes_change_no_bit(sharpness: float, limit: str) -> None:
+def test_processes_change_no_bit(limit: str) -> None:
     """With 1K nearly every array reaches the processes as a read-only map, as large ones do."""
-    one = factors_of(SMALL, SMALL_COSTS, 1, start=SMALL_FACTORS, sharpness=sharpness)
-    with joblib.parallel_config(backend="loky", n_jobs=2, max_nbytes=limit):
-        two = factors_of(SMALL, SMALL_COSTS, None, start=SMALL_FACTORS, sharpness=sharpness)
-    assert_identical(one, two)
+    for sharpness in (10.0, 1000.0):  # by the same processes: starting them takes longest
+        one = factors_of(SMALL, SMALL_COSTS, 1, start=SMALL_FACTORS, sharpness=sharpness)
+        with joblib.parallel_config(backend="loky", n_jobs=2, max_nbytes=limit):
+            two = factors_of(SMALL, SMALL_COSTS, None, start=SMALL_FACTORS, sharpness=sharpness)
+        assert_identical(one, two)
 
 
 def test_surrounding_configuration_is_heard() -> None:

@@ -180,29 +180,28 @@ def every_row_is_accounted_for(data: Dataset, content: bytes) -> None:
         assert read + uneven == sum(line != b"" for line in text.split(b"\n")[1:])
 
 
-def run(count: int, seed: int, folder: Path) -> dict[str, int]:
-    """How many of `count` damaged files of each format were still read."""
-    read = dict.fromkeys(FORMATS, 0)
-    for name, make in FORMATS.items():
-        rng = random.Random(f"{seed} {name}")
-        whole = make(rng)
-        assert check(name, whole, folder / name), f"the sound {name} must be read"
-        for _ in range(count):
-            damaged = mutated(whole, rng)
-            accepted = damaged != whole and check(name, damaged, folder / name)
-            read[name] += accepted
-    return read
+def run(name: str, count: int, seed: int, folder: Path) -> None:
+    """Damage a file of one format again and again."""
+    rng = random.Random(f"{seed} {name}")
+    whole = FORMATS[name](rng)
+    assert check(name, whole, folder / name), f"the sound {name} must be read"
+    read = 0
+    for _ in range(count):
+        damaged = mutated(whole, rng)
+        read += damaged != whole and check(name, damaged, folder / name)
+    assert read == 0 or name != "data.swift.npz"  # our own bundle: nothing accepted silently
 
 
-def test_600_damaged_files(tmp_path: Path) -> None:
-    read = run(60, 1, tmp_path)
-    assert read["data.swift.npz"] == 0  # our own bundle: nothing accepted silently
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_600_damaged_files(name: str, tmp_path: Path) -> None:
+    run(name, 60, 1, tmp_path)
 
 
 @pytest.mark.nightly
-def test_10_000_damaged_files(tmp_path: Path) -> None:
-    read = run(1000, 2, tmp_path)
-    assert read["data.swift.npz"] == 0
+@pytest.mark.parametrize("name", FORMATS)
+def test_10_000_damaged_files(name: str, tmp_path: Path) -> None:
+    run(name, 1000, 2, tmp_path)
 
 
 NAMES = ("a.csv", "a.tsv", "a.txt", "a.dat", "a.gz", "a.parquet", "a.zip", "a.npz", "a.tns", "a")

@@ -28,6 +28,7 @@ from swiftcore.tensor import Mode, SparseTensor
 
 FEW = ("swift", "cp_apr", "lasso_indicators")
 SMALL = ExperimentSettings(methods=FEW, ranks=(3,), folds=3)
+QUICK = replace(SMALL, quick=True)  # where the length of the grids makes no difference
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_an_evaluation_has_its_tables(evaluation: Experiment) -> None:
 
 
 def test_several_classes_are_scored_by_accuracy(corpus: Dataset) -> None:
-    found = run_experiment("evaluation", corpus, replace(SMALL, features=12, methods=FEW[:1]))
+    found = run_experiment("evaluation", corpus, replace(QUICK, features=12, methods=FEW[:1]))
     assert found.about["metric"] == "accuracy"
     counts = found.tables["confusion"]
     right = counts[counts["truth"] == counts["predicted"]]["count"].sum()
@@ -109,7 +110,7 @@ def test_an_experiment_survives_the_file(evaluation: Experiment, tmp_path: Path)
 
 def test_noise_lowers_the_score_and_the_congruence() -> None:
     data = planted_patients(150)
-    settings = replace(SMALL, methods=("swift",), levels=(0.1, 0.9), draws=2)
+    settings = replace(QUICK, methods=("swift",), levels=(0.1, 0.9), draws=2)
     found = run_experiment("noise", data, settings)
     means = found.tables["scores"].groupby("level")["score"].mean()
     assert list(means.index) == [0.0, 0.1, 0.9]
@@ -121,7 +122,7 @@ def test_noise_lowers_the_score_and_the_congruence() -> None:
 
 def test_without_false_entries_documents_are_compared_by_their_entries(corpus: Dataset) -> None:
     settings = replace(
-        SMALL, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2), draws=1
+        QUICK, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2), draws=1
     )
     found = run_experiment("noise", corpus, settings)
     assert list(found.tables["survival"]["level"].unique()) == [0.0, 0.2]
@@ -142,18 +143,18 @@ def test_without_false_entries_documents_are_compared_by_their_entries(corpus: D
 
 def test_without_an_outcome_noise_still_says_which_phenotypes_survive(patients: Dataset) -> None:
     bare = replace(patients, outcome=None, outcome_name="")
-    found = run_experiment("noise", bare, replace(SMALL, levels=(0.1,), draws=1))
+    found = run_experiment("noise", bare, replace(QUICK, levels=(0.1,), draws=1))
     assert set(found.tables) == {"survival"}
     with pytest.raises(SwiftError, match="nothing to predict"):
         run_experiment("evaluation", bare, SMALL)
 
 
 def test_an_ablation_compares_recipes(patients: Dataset) -> None:
-    settings = replace(SMALL, methods=("swift", "similarity_cp"))
+    settings = replace(QUICK, methods=("swift", "similarity_cp"))
     scores = run_experiment("ablation", patients, settings).tables["scores"]
     assert set(scores["recipe"]) == {"cosine", "one-minus-identity", "random"}
     assert set(scores["method"]) == {"swift", "similarity_cp"} and len(scores) == 18
-    usual = run_experiment("ablation", patients, replace(SMALL, methods=(), recipes=("cosine",)))
+    usual = run_experiment("ablation", patients, replace(QUICK, methods=(), recipes=("cosine",)))
     assert usual.about["settings"]["methods"] == ["swift"]
     with pytest.raises(InvalidSettings, match="uses no cost"):
         run_experiment("ablation", patients, SMALL)

@@ -52,6 +52,7 @@ def perturbed(data: Dataset, rows: np.ndarray, rng: np.random.Generator) -> Data
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "features"), [(planted_patients, 5), (small_corpus, 12)], ids=["patients", "documents"]
 )
@@ -96,6 +97,7 @@ def test_the_check_would_notice_a_leak(part: str) -> None:
     assert all(trained(perturbed(data, rows, rng), fold, 12) != before for _ in range(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [SHORT, WEIGHTED], ids=["plain", "weighted by labels"])
 def test_shuffled_labels_score_at_chance(setting: str) -> None:
     scores, chances = [], []
