@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import confusion_matrix
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import refuse
@@ -29,7 +30,6 @@ from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_l
 from swiftcore.evaluation.protocol.preparation import choose_features
 from swiftcore.evaluation.protocol.scores import (
     RECALLS,
-    confusion,
     paired_interval,
     pr_curve,
     summarise,
@@ -265,7 +265,7 @@ def _confusions(chosen: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
         table = np.zeros((len(classes), len(classes)), dtype=np.int64)
         for part in group["part"]:
             predicted = np.array(part["probabilities"]).argmax(axis=1)
-            table += confusion(np.array(part["truth"]), predicted, len(classes))
+            table += confusion_matrix(part["truth"], predicted, labels=range(len(classes)))
         lines += [
             {
                 "method": method,

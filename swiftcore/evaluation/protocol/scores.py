@@ -48,15 +48,6 @@ def pr_curve(codes: NDArray[np.int64], chance_of_yes: NDArray[np.float64]) -> ND
     return np.asarray(best[np.minimum(np.searchsorted(recall, RECALLS), len(best) - 1)])
 
 
-def confusion(
-    codes: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int
-) -> NDArray[np.int64]:
-    """Truth x predicted, in rows."""
-    table = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(table, (codes, predicted), 1)
-    return table
-
-
 def paired_interval(
     differences: NDArray[np.float64], test_share: float, data_sets: int = 1
 ) -> tuple[float, float]:

@@ -11,7 +11,6 @@ from sklearn.metrics import precision_recall_curve
 from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
 from swiftcore.evaluation.protocol.scores import (
     RECALLS,
-    confusion,
     log_loss,
     paired_interval,
     pr_curve,
@@ -95,7 +94,6 @@ def test_scores_of_right_wrong_and_coin() -> None:
     assert score(codes, right) == second_score(codes, right) == 1.0
     assert score(codes, np.roll(right, 1, axis=1)) == 0.0
     assert log_loss(codes, np.full((4, 3), 1 / 3)) == pytest.approx(np.log(3))
-    assert confusion(codes, np.array([0, 1, 2, 0]), 3).tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 1]]
 
 
 def test_the_interval_is_nadeau_and_bengios() -> None:
