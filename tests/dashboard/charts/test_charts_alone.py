@@ -1,4 +1,4 @@
-"""The charts serve notebooks too: they need plotly, and nothing of the dashboard's screens."""
+"""The charts serve notebooks too: they need plotly and jinja2, and nothing of the dashboard's screens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CODE = """
 import sys
 from importlib import import_module
 
-for name in ("streamlit", "starlette", "filelock", "jinja2", "openpyxl"):
+for name in ("streamlit", "starlette", "filelock", "openpyxl"):
     sys.modules[name] = None
 for name in sys.argv[1:]:
     import_module(f"dashboard.charts.{name}")
