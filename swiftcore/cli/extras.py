@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from swiftcore.errors import InvalidSettings, refuse
 
 EXTRAS = {  # as in pyproject.toml, by the names under which they are imported
-    "charts": ("plotly",),
+    "charts": ("plotly", "jinja2"),
     "dashboard": ("plotly", "streamlit", "starlette", "filelock", "jinja2", "openpyxl"),
 }
 
