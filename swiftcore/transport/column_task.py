@@ -46,19 +46,17 @@ class ModeState:
 
 @dataclass(frozen=True, eq=False)
 class ColumnTask:
-    """What never changes about one task: its slices and index ranges."""
+    """What never changes about one task: its data, its slices and index ranges."""
 
     span: ColumnRange
     kind: type
     entries: slice
     columns: slice
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    places: NDArray[np.int64]
-    log_x: NDArray[np.float64]
+    data: Columns
     kernel: NDArray[Any] | None
     own: slice
     others: tuple[slice, ...]
+    shifts: NDArray[np.int64]
     work: float
 
 
@@ -95,18 +93,20 @@ def make_task(problem: TransportProblem, span: ColumnRange) -> ColumnTask:
         array, work = kernel.matrix, part.n_rows * (40.0 * n_columns + 2.0 * n_entries)
     elif isinstance(kernel, LogKernel):
         array, work = kernel.cost, part.n_rows * (40.0 * n_columns + 20.0 * n_entries)
+    starts = part.starts[span.first : span.last + 1] - entries.start
+    log_x = problem.log_values[span.mode][entries]
+    others = tuple(slice(int(column.min()), int(column.max()) + 1) for column in places.T)
+    widths = [rows.stop - rows.start for rows in others]
     return ColumnTask(
         span=span,
         kind=type(kernel),
         entries=entries,
         columns=columns,
-        starts=part.starts[span.first : span.last + 1] - entries.start,
-        rows=part.rows[entries],
-        places=places,
-        log_x=problem.log_values[span.mode][entries],
+        data=Columns(starts, part.rows[entries], places, log_x),
         kernel=array,
         own=slice(int(first_rows[span.mode]), int(first_rows[span.mode]) + part.n_rows),
-        others=tuple(slice(int(column.min()), int(column.max()) + 1) for column in places.T),
+        others=others,
+        shifts=np.cumsum([0, *widths[:-1]]) - [rows.start for rows in others],
         work=work,
     )
 
@@ -132,30 +132,27 @@ def run_task(
         before.log_scaling.copy(),
         before.scaling.copy(),
         before.shift.copy(),
-        np.zeros((len(task.places), N_SUMS)),
+        np.zeros((len(task.data.places), N_SUMS)),
     )
-    columns = Columns(task.starts, task.rows, task.places, task.log_x)
     model = Model(stacked, stacked[task.own])
     numerators = _numerators(task, stacked.shape[1], constants.gather)
     run = {IdentityKernel: _sweep_identity, LogKernel: _solve_logs, DenseKernel: _sweep_dense}
-    run[task.kind](task, state, columns, model, numerators, constants)
+    run[task.kind](task, state, model, numerators, constants)
     return Output(state, numerators.own, numerators.others)
 
 
 def _numerators(task: ColumnTask, rank: int, wanted: bool) -> Numerators:
     """Zeros to add to: the mode's own rows, and of the others those that the task reaches."""
-    widths = [rows.stop - rows.start for rows in task.others]
-    shifts = np.concatenate(([0], np.cumsum(widths)[:-1])) - [r.start for r in task.others]
+    if not wanted:
+        return Numerators(False, np.zeros((0, 0)), np.zeros((0, 0)), task.shifts)
     n_own = task.own.stop - task.own.start
-    own = np.zeros((n_own, rank) if wanted else (0, 0))
-    others = np.zeros((sum(widths), rank) if wanted else (0, 0))
-    return Numerators(wanted, own, others, shifts)
+    n_others = sum(rows.stop - rows.start for rows in task.others)
+    return Numerators(True, np.zeros((n_own, rank)), np.zeros((n_others, rank)), task.shifts)
 
 
 def _sweep_dense(
     task: ColumnTask,
     state: ModeState,
-    columns: Columns,
     model: Model,
     numerators: Numerators,
     constants: Constants,
@@ -163,15 +160,14 @@ def _sweep_dense(
     """One Sinkhorn sweep with the kernel itself."""
     relaxation, offset = constants.settings.relaxation, constants.offset
     scaling = Scaling(state.log_scaling, state.scaling, state.shift)
-    half = Halfway(np.zeros(len(task.rows)), np.empty((len(task.places), 4)))
-    sweep_columns(columns, scaling, task.kernel, model, relaxation, offset, numerators, half)
-    finish_sweep(columns, half, relaxation, offset, scaling, state.sums)
+    half = Halfway(np.zeros(len(task.data.rows)), np.empty((len(task.data.places), 4)))
+    sweep_columns(task.data, scaling, task.kernel, model, relaxation, offset, numerators, half)
+    finish_sweep(task.data, half, relaxation, offset, scaling, state.sums)
 
 
 def _solve_logs(
     task: ColumnTask,
     state: ModeState,
-    columns: Columns,
     model: Model,
     numerators: Numerators,
     constants: Constants,
@@ -180,22 +176,21 @@ def _solve_logs(
     setting, h = constants.settings, state.log_scaling
     weights = Weights(setting.sharpness, setting.marginal_weight, constants.offset)
     patience = Patience(constants.tolerance, NEWTON_STEPS, not h.any())
-    solve_logs(columns, h, task.kernel, model, weights, patience, numerators, state.sums)
+    solve_logs(task.data, h, task.kernel, model, weights, patience, numerators, state.sums)
 
 
 def _sweep_identity(
     task: ColumnTask,
     state: ModeState,
-    columns: Columns,
     model: Model,
     numerators: Numerators,
     constants: Constants,
 ) -> None:
     """The closed form where no mass moves; it leaves no gap."""
     setting, sums = constants.settings, state.sums
-    cells = np.empty((len(task.places), 4))
+    cells = np.empty((len(task.data.places), 4))
     powers = identity_powers(setting.relaxation, constants.offset)
-    sweep_cells(columns, model, powers, numerators, cells)
+    sweep_cells(task.data, model, powers, numerators, cells)
     weight = setting.marginal_weight * setting.sharpness
     sums[:, MASS] = cells[:, 0]
     sums[:, LOG_U] = -weight * cells[:, 1]
