@@ -18,9 +18,9 @@ run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 check: lint  # what to run after every edit
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not nightly" --ignore tests/browser
 
-test: lint chromium  # the browser by itself: two of them would fight for the cores
+test: lint chromium  # the browser after the rest: it would wait for cores that compute
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
 
 lint: $(READY)
 	$(BIN)/ruff check .
