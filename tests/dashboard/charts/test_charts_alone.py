@@ -1,4 +1,4 @@
-"""The charts serve notebooks too: they need plotly and jinja2, and nothing of the dashboard's screens."""
+"""The charts serve notebooks too: they need plotly and jinja2, nothing of the screens."""
 
 from __future__ import annotations
 
