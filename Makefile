@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNNABLE := $(VENV)/.runnable# library, command line and dashboard
 READY := $(VENV)/.ready# and what tests, benchmarks and documents need
-# Compiling every module of every package takes longer than copying them; Python compiles what
-# it imports.
+# Compiling every module of every package takes longer than copying them; so Python compiles what
+# it imports, and must be allowed to keep it.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable
+unexport PYTHONDONTWRITEBYTECODE
 # the methods that do not look at every cell, for the longest tables
 SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 TOY = '''"""A toy: every component is the mean profile, a little disturbed."""
 

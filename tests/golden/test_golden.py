@@ -22,6 +22,13 @@ from golden.fingerprint import fingerprint
 FOLDER = Path(__file__).parent / "recordings"
 RETIRED = {"swift_paper_schedule"}  # recordings stay as they are; this schedule left the engine
 ALL = [(group, name) for group, cases in GROUPS.items() for name in cases]
+LONG = {"commands", "experiments", "reports"}  # left to make test
+PARAMETERS = [
+    pytest.param(
+        group, name, id=f"{group}-{name}", marks=[pytest.mark.slow] if group in LONG else []
+    )
+    for group, name in ALL
+]
 
 
 @cache
@@ -35,7 +42,7 @@ def same_machine(group: str) -> bool:
     return bool(recording(group)["fingerprint"] == fingerprint())
 
 
-@pytest.mark.parametrize(("group", "name"), ALL, ids=[f"{group}-{name}" for group, name in ALL])
+@pytest.mark.parametrize(("group", "name"), PARAMETERS)
 def test_a_result_is_as_recorded(group: str, name: str) -> None:
     exact = same_machine(group)
     print("compared to the bit" if exact else "compared closely")  # shown by pytest -rP

@@ -13,6 +13,7 @@ from .dense_swift import sequential_step
 from .known_problems import random_problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", [(9, 7), (8, 6, 5), (4, 4, 3, 3)])
 def test_the_paper_in_numpy_agrees_with_the_referee(shape: tuple[int, ...], threads: int) -> None:

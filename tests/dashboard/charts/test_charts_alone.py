@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from support.tiny_store import ROOT
 
 CODE = """
@@ -18,6 +19,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_charts_import_without_streamlit() -> None:
     charts = sorted(path.stem for path in (ROOT / "dashboard" / "charts").glob("[a-z]*.py"))
     assert "phenotypes" in charts and "pages" in charts

@@ -131,6 +131,7 @@ def check_tables(seed: int, count: int) -> int:
     return attacked
 
 
+@pytest.mark.slow
 def test_no_small_count_can_be_derived_from_a_random_table() -> None:
     assert check_tables(0, 300) > 300
 

@@ -51,6 +51,7 @@ def test_evaluate_writes_json_csv_and_a_page(
     assert "http" not in without_plotly and "<script src" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["ablate", "stability", "noise"])
 def test_the_other_experiments_write_theirs(events: Path, tmp_path: Path, command: str) -> None:
     out = tmp_path / "out"

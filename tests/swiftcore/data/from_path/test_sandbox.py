@@ -92,6 +92,7 @@ def test_a_killed_server_is_told_and_replaced(write: Write) -> None:
     assert not inspect_path(path).problems
 
 
+@pytest.mark.slow
 def test_readings_at_the_same_time(write: Write) -> None:
     path = write("t.csv", TABLE)
     digests: list[str] = []

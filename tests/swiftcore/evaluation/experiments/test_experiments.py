@@ -79,6 +79,7 @@ def test_several_classes_are_scored_by_accuracy(corpus: Dataset) -> None:
     assert accuracy > 0.8
 
 
+@pytest.mark.slow
 def test_the_same_settings_give_the_same_scores_in_any_number_of_processes(
     patients: Dataset, evaluation: Experiment
 ) -> None:
@@ -108,6 +109,7 @@ def test_an_experiment_survives_the_file(evaluation: Experiment, tmp_path: Path)
             Experiment.from_json(damaged)
 
 
+@pytest.mark.slow
 def test_noise_lowers_the_score_and_the_congruence() -> None:
     data = planted_patients(150)
     settings = replace(QUICK, methods=("swift",), levels=(0.1, 0.9), draws=2)
@@ -120,6 +122,7 @@ def test_noise_lowers_the_score_and_the_congruence() -> None:
     assert survival[0.1] > 0.9 and survival[0.9] < survival[0.1]
 
 
+@pytest.mark.slow
 def test_without_false_entries_documents_are_compared_by_their_entries(corpus: Dataset) -> None:
     settings = replace(
         QUICK, methods=("swift", "lasso_indicators"), features=12, levels=(0.0, 0.2), draws=1
@@ -149,6 +152,7 @@ def test_without_an_outcome_noise_still_says_which_phenotypes_survive(patients: 
         run_experiment("evaluation", bare, SMALL)
 
 
+@pytest.mark.slow
 def test_an_ablation_compares_recipes(patients: Dataset) -> None:
     settings = replace(QUICK, methods=("swift", "similarity_cp"))
     scores = run_experiment("ablation", patients, settings).tables["scores"]

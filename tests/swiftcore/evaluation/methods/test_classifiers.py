@@ -77,6 +77,7 @@ def test_every_classifier_has_a_grid() -> None:
     assert all(len(grid) > 1 for grid in CLASSIFIERS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("key", CLASSIFIERS)
 def test_each_learns_planted_groups_and_repeats_itself(key: str, n_classes: int) -> None:
@@ -109,6 +110,7 @@ def test_a_class_without_training_rows_has_no_probability() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in CLASSIFIERS if key.endswith("unfolded")])
 def test_a_fit_of_the_papers_size_takes_seconds_and_converges(key: str) -> None:
     tensor = groups(0, 1000, 5, (100, 100), 80)

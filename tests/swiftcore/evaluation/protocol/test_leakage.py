@@ -70,6 +70,7 @@ def test_test_rows_leave_no_trace_in_training(
         assert trained(perturbed(data, fold.test, rng), fold, features, setting) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(CATALOGUE))
 def test_no_method_sees_test_rows(key: str) -> None:
     method, data, rng = CATALOGUE[key], small_corpus(), np.random.default_rng(1)
