@@ -42,12 +42,8 @@ def entries_bars(table: pd.DataFrame, row_name: str) -> go.Figure:
     ).update_layout(bargap=0.05)
 
 
-def frequency_table(
-    rows: NDArray[np.int64], features: NDArray[np.int64], labels: Sequence[str], n_rows: int
-) -> pd.DataFrame:
-    """In how many rows each feature stands, most frequent first."""
-    pairs = np.unique(np.column_stack([rows, features]), axis=0)
-    counts = np.bincount(pairs[:, 1], minlength=len(labels))
+def frequency_table(counts: NDArray[np.int64], labels: Sequence[str], n_rows: int) -> pd.DataFrame:
+    """In how many of all rows each feature stands, most frequent first."""
     table = pd.DataFrame({"feature": list(labels), "rows": counts, "share": counts / n_rows})
     return table.sort_values("rows", ascending=False, ignore_index=True, kind="stable")
 

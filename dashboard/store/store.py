@@ -20,6 +20,7 @@ from dashboard.store.cards import (
     RunCard,
     RunState,
     StoreBusy,
+    UnknownDataset,
     damaged_dataset,
     damaged_run,
     is_id,
@@ -28,6 +29,7 @@ from dashboard.store.cards import (
     unknown_run,
 )
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
+from dashboard.store.index import CardIndex, folder_ids, run_marks
 from dashboard.store.job_state import Job
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
@@ -73,6 +75,18 @@ class Store:
         for name in ("datasets", "runs", "jobs", "parts", "locks"):
             make_private(self.root / name)
         self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
+        self._datasets = CardIndex(
+            lambda: dict.fromkeys(folder_ids(self.root / "datasets"), "data"),
+            self._dataset_card,
+            lambda card: card.damaged != self._is_sound(self.root / "datasets" / card.id),
+            lambda card: (-card.added, card.id),
+        )
+        self._runs = CardIndex(
+            lambda: run_marks(self.root / "runs", self.root / "jobs"),
+            self._run_card,
+            self._looks_as_said,
+            lambda card: (-card.created, card.id),
+        )
         sweep(self.temporary)
 
     def lock(self, name: str = "changes") -> FileLock:
@@ -92,8 +106,7 @@ class Store:
 
     def datasets(self) -> list[DatasetCard]:
         """All data sets, newest first."""
-        cards = [self.card(name) for name in _ids(self.root / "datasets")]
-        return sorted(cards, key=lambda card: (-card.added, card.id))
+        return self._datasets.cards()
 
     def card(self, dataset: str) -> DatasetCard:
         """What a list shows of a data set; raises UnknownDataset."""
@@ -133,10 +146,7 @@ class Store:
 
     def runs(self, dataset: str | None = None, kind: str | None = None) -> list[RunCard]:
         """Runs and jobs, newest first, perhaps of one data set or one kind."""
-        ids = {name for place in ("runs", "jobs") for name in _ids(self.root / place)}
-        cards = [card for run_id in ids if (card := self._run_card(run_id)) is not None]
-        newest_first = sorted(cards, key=lambda card: (-card.created, card.id))
-        return select_runs(newest_first, dataset, kind)
+        return select_runs(self._runs.cards(), dataset, kind)
 
     def run(self, run_id: str) -> RunCard:
         """How a run stands; raises UnknownRun."""
@@ -259,6 +269,16 @@ class Store:
         finally:  # gone by now, unless the disk is full or broken
             shutil.rmtree(draft, ignore_errors=True)
 
+    def _dataset_card(self, dataset: str) -> DatasetCard | None:
+        try:
+            return self.card(dataset)
+        except UnknownDataset:  # deleted while we looked
+            return None
+
+    def _looks_as_said(self, card: RunCard) -> bool:
+        done = card.state is RunState.DONE
+        return not done or card.damaged != self._is_sound(self.root / "runs" / card.id)
+
     def _run_card(self, run_id: str) -> RunCard | None:
         folder = self.root / "runs" / run_id
         if not folder.is_dir():
@@ -298,10 +318,6 @@ def _refuse_active(cards: Sequence[RunCard]) -> None:
                 "Stop it first.",
                 kind=StoreBusy,
             )
-
-
-def _ids(folder: Path) -> list[str]:
-    return [entry.name for entry in os.scandir(folder) if is_id(entry.name)]
 
 
 def _with_seal(folder: Path) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dashboard.charts import data as charts
 from dashboard.charts.style import clustered, mode_colour
+from dashboard.fit_view.phenotype_tables import row_counts
 from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
 from dashboard.session import cache, state
 from dashboard.session.state import Key
@@ -90,7 +91,7 @@ def _overview() -> None:
 
 def _show_entries(dataset: Dataset) -> None:
     noun, limit = dataset.tensor.modes[0].name, state.small_cells()
-    per_row = np.bincount(dataset.tensor.coordinates[:, 0], minlength=dataset.tensor.shape[0])
+    per_row = _entries_per_row(str(cache.store().root), state.current_dataset())
     table = charts.entries_table(per_row)
     texts = hide_table(table[["rows"]], limit)["rows"].iloc[:-1].reset_index(drop=True)
     open_ = texts == table["rows"].map("{:,}".format)
@@ -125,8 +126,8 @@ def _show_outcome(dataset: Dataset) -> None:
 def _show_frequency(dataset: Dataset, axis: int) -> None:
     mode = dataset.tensor.modes[axis]
     total, limit = dataset.tensor.shape[0], state.small_cells()
-    table = _frequencies(dataset, axis)
-    if axis > 1 and table.equals(_frequencies(dataset, axis - 1)):
+    table = _frequencies(axis)
+    if axis > 1 and table.equals(_frequencies(axis - 1)):
         st.caption(f"{capital(plain(mode.name, 60))}: the same as the one above.")
         return
     shown = pd.DataFrame(
@@ -149,11 +150,20 @@ def _show_frequency(dataset: Dataset, axis: int) -> None:
         st.caption(f"The other {len(table) - len(drawn):,} are in the table below the chart.")
 
 
-def _frequencies(dataset: Dataset, axis: int) -> pd.DataFrame:
-    places, mode = dataset.tensor.coordinates, dataset.tensor.modes[axis]
-    return charts.frequency_table(
-        places[:, 0], places[:, axis], mode.labels, dataset.tensor.shape[0]
-    )
+def _frequencies(axis: int) -> pd.DataFrame:
+    return _frequency_table(str(cache.store().root), state.current_dataset(), str(axis))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _frequency_table(root: str, dataset: str, axis: str) -> pd.DataFrame:
+    has, mode = cache.presence(dataset, int(axis)), cache.dataset(dataset).tensor.modes[int(axis)]
+    return charts.frequency_table(row_counts(has).astype(np.int64), mode.labels, has.shape[0])
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _entries_per_row(root: str, dataset: str) -> NDArray[np.int64]:
+    tensor = cache.dataset(dataset).tensor
+    return np.bincount(tensor.coordinates[:, 0], minlength=tensor.shape[0])
 
 
 def _show_summary(dataset: Dataset) -> None:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.charts import data, style
+from dashboard.fit_view.phenotype_tables import presence, row_counts
+from swiftcore.tensor import SparseTensor
 
 
 def test_entries_are_counted_in_steps_that_cover_every_row() -> None:
@@ -19,8 +21,10 @@ def test_entries_are_counted_in_steps_that_cover_every_row() -> None:
 
 
 def test_a_feature_counts_once_per_row() -> None:
-    rows, features = np.array([0, 0, 0, 1, 2]), np.array([0, 0, 1, 1, 1])
-    table = data.frequency_table(rows, features, ["a", "b", "c"], 4)
+    places = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 0], [2, 1, 1]])
+    tensor = SparseTensor.from_coordinates(places, np.ones(5), shape=(4, 3, 2))
+    counts = row_counts(presence(tensor, 1)).astype(np.int64)
+    table = data.frequency_table(counts, ["a", "b", "c"], 4)
     assert table["feature"].tolist() == ["b", "a", "c"]
     assert table["rows"].tolist() == [3, 1, 0] and table["share"].tolist() == [0.75, 0.25, 0.0]
     figure = data.frequency_bars(table.head(2), "#000000")
