@@ -31,7 +31,7 @@ def _draw() -> None:
     page = st.navigation(list(pages.values()), position="top")
     state.write_url()
     with st.sidebar:
-        guarded(show_sidebar)
+        guarded(lambda: show_sidebar(with_jobs=page.url_path != "runs"))
     for notice in notices:
         st.warning(notice)
     page.run()

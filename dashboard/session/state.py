@@ -37,7 +37,6 @@ class Key(StrEnum):
     BUILT = "built"  # id of the data set just built, greeted until its first run
     GREETED = "greeted"  # id of the data set whose tab was opened for the greeting
     STARTED = "started"  # id of the run started or stopped last
-    ACTIVE = "active"  # ids of the runs that the sidebar watches
     # uploaders are emptied by a new number
     UPLOADS = "uploads"  # data sets built in this session
     IMPORTS = "imports"  # runs imported in this session

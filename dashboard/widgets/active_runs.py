@@ -10,8 +10,9 @@ from dashboard.jobs import jobs
 from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
-from dashboard.widgets.experiments import watch
+from dashboard.widgets.experiments import show_progress
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.refresh import follow
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.progress import duration
@@ -24,6 +25,7 @@ KINDS = {
     "stability": "Fitted again",
     "projection": "New rows",
 }
+CHART = 10.0  # seconds between two drawings of the live chart: it costs more than a line of words
 PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
 
 
@@ -45,12 +47,20 @@ def say_started() -> None:
 
 def show_active() -> None:
     """The running computation with its chart; those that wait in one line each."""
-    for run in jobs.active(cache.runs()):
+    follow(_show_all)
+    running = [run for run in jobs.active(cache.runs()) if run.state is RunState.RUNNING]
+    for run in running:
+        if run.kind == "fit":
+            st.fragment(lambda run=run: guarded(lambda: _objective(run.id)), run_every=CHART)()
+
+
+def _show_all(runs: list[RunCard]) -> None:
+    for run in runs:
         with st.container(border=True):
             left, right = st.columns([6, 1])
             with left:
                 st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
-                watch(run.id, _objective if run.kind == "fit" else None)
+                show_progress(run)
             with right:
                 st.button("Stop", key=f"runs.stop.{run.id}", on_click=_stop, args=(run.id,))
 
@@ -72,8 +82,9 @@ def _dataset_name(run: RunCard) -> str:
         return "deleted data"
 
 
-def _objective(run: RunCard) -> None:
+def _objective(run_id: str) -> None:
     """The objective so far; a small live chart, its numbers come with the result."""
+    run = cache.store().run(run_id)
     history = list((run.progress or {}).get("history") or ())
     if len(history) < 2:
         return

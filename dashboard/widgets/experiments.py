@@ -14,14 +14,13 @@ from dashboard.session.fit_summary import fit_summary
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.text.wording import count_of
-from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
+from dashboard.widgets.refresh import follow
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 
-EVERY = 1.0
 MISSING = {
     "evaluation": "SWIFT has not been compared with other methods on these data yet.",
     "noise": "It has not been tried yet how false entries change these results.",
@@ -69,7 +68,7 @@ def offer(kind: str) -> None:
     live = next((card for card in cards if card.state.active), None)
     if live is not None:
         st.info("It is being computed; this page shows it when it is done.")
-        watch(live.id)
+        follow(lambda runs: show_progress(runs[0]), [live.id])
         return
     st.info(MISSING[kind])
     if cards and cards[0].state in WAYS_TO_END:
@@ -103,20 +102,6 @@ def start_button(
         if started is not None:
             started(run)
         st.rerun()
-
-
-def watch(run_id: str, draw: Callable[[RunCard], None] | None = None) -> None:
-    """Follow a run while it lasts, then draw the whole page again."""
-
-    def look() -> None:
-        run = cache.store().run(run_id)
-        if not run.state.active:
-            st.rerun()
-        show_progress(run)
-        if draw is not None:
-            draw(run)
-
-    st.fragment(lambda: guarded(look), run_every=EVERY)()
 
 
 def show_progress(run: RunCard) -> None:

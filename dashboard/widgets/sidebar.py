@@ -13,14 +13,13 @@ from dashboard.store.cards import DatasetCard, RunCard, RunState
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.refresh import follow
 from dashboard.widgets.text import plain
 from swiftcore.progress import duration
 
-EVERY = 1.0  # seconds between two looks at a running job
 
-
-def show_sidebar() -> None:
-    """Choices first, then running jobs, then what must always be said."""
+def show_sidebar(*, with_jobs: bool = True) -> None:
+    """Choices first, then running jobs (unless the page shows them), then what must be said."""
     cards = {card.id: card for card in cache.store().datasets()}
     if cards:
         _choose_dataset(cards)
@@ -40,7 +39,8 @@ def show_sidebar() -> None:
         autocomplete="name",
         **state.bind_widget(Key.REVIEWER, state.reviewer()),
     )
-    show_jobs()
+    if with_jobs:
+        show_jobs()
     st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
 
 
@@ -93,17 +93,11 @@ def run_name(run: RunCard) -> str:
 
 
 def show_jobs() -> None:
-    """Running and waiting jobs; looks again by itself while there are any."""
-    active = jobs.active(cache.runs())
-    state.set(Key.ACTIVE, sorted(run.id for run in active))
-    if active:
-        st.fragment(lambda: guarded(_job_strip), run_every=EVERY)()
+    """Running and waiting jobs, with what it takes to stop them."""
+    follow(_job_strip)
 
 
-def _job_strip() -> None:
-    active = jobs.active(cache.runs())
-    if sorted(run.id for run in active) != state.get(Key.ACTIVE):
-        st.rerun()
+def _job_strip(active: list[RunCard]) -> None:
     for run in active:
         with st.container(border=True):
             _show_job(run)
