@@ -24,6 +24,7 @@ REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))  # the same server and browser as the tests
 from browser.server import Server, seeded_store  # noqa: E402
 from browser.visitor import PAGES, PATIENCE, Visitor, launch  # noqa: E402
+from support.crowd import DRAWN  # noqa: E402
 
 RESULT = RESULTS / "dashboard_open.json"
 REPEATS = 3
@@ -32,9 +33,6 @@ TABLE = """() => [...document.querySelectorAll('canvas [role=gridcell]')]
 CHARTS = """() => { const all = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')];
   return all.length >= 2 && all.slice(0, 2).every(chart => chart.querySelector('.main-svg .bars'))
 }"""
-PAGE = """title => document.querySelector('h1')?.textContent.trim() === title
-  && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'
-  && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')"""
 
 
 def measure(browser, root: Path) -> dict[str, float]:
@@ -55,7 +53,7 @@ def measure(browser, root: Path) -> dict[str, float]:
             link = visitor.page.get_by_test_id("stTopNavLink").filter(has_text=title)
             began = time.perf_counter()
             link.first.click()
-            visitor.page.wait_for_function(PAGE, arg=title, timeout=PATIENCE, polling=20)
+            visitor.page.wait_for_function(DRAWN, arg=title, timeout=PATIENCE, polling=20)
             seconds[f"switch to {title}"] = time.perf_counter() - began
             visitor.still()
     finally:
