@@ -37,7 +37,6 @@ sys.path.insert(0, str(REPOSITORY / "tests"))  # the same server and browser as 
 from browser.server import Server, seeded_store  # noqa: E402
 from browser.visitor import Visitor, launch  # noqa: E402
 from support.crowd import PAGES, wander  # noqa: E402
-from support.page_session import PageSession  # noqa: E402
 
 RESULT = RESULTS / "load.json"
 RUNS, PATIENTS, IDLE = 1000, 50_000, 30.0

@@ -59,7 +59,7 @@ def _one_session(session: PageSession, walk: Walk, until: float, seed: int) -> N
 def _visitors(
     visitors: Sequence[Visitor], walk: Walk, until: float, rng: np.random.Generator
 ) -> None:
-    due = {number: 0.0 for number in range(len(visitors))}
+    due = dict.fromkeys(range(len(visitors)), 0.0)
     while due and (now := time.monotonic()) < until:
         number = min(due, key=due.__getitem__)
         time.sleep(max(0.0, min(due[number], until) - now))
