@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from dashboard.store.verified_folder import make_private
+from dashboard.store.private_folder import make_private
 from swiftcore.errors import InvalidSettings, Problem, SwiftError, refuse
 
 VERDICTS = ("yes", "possibly", "no")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -29,19 +28,17 @@ from dashboard.store.cards import (
 )
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
 from dashboard.store.job_state import Job
+from dashboard.store.private_folder import PARTS, make_private, make_store_folder
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
 from dashboard.store.reviews import Reviews
 from dashboard.store.run_record import RUN, check_bundle, done_card, facts, job_card
+from dashboard.store.temporary import remove, sweep, temporary_place
 from dashboard.store.verified_folder import (
     SEAL,
     ChecksumMismatch,
-    make_private,
     publish,
     read_sealed,
-    remove,
-    sweep,
-    temporary_path,
     write_private,
 )
 from swiftcore.data.bundle import bundle_bytes
@@ -68,9 +65,9 @@ class Store:
     """
 
     def __init__(self, root: Path | str | None = None) -> None:
-        self.root = make_private(Path(root) if root is not None else default_root())
-        self.temporary = make_private(self.root / "temporary")
-        for name in ("datasets", "runs", "jobs", "parts", "locks"):
+        self.root = make_store_folder(Path(root) if root is not None else default_root())
+        self.temporary = self.root / "temporary"
+        for name in PARTS:
             make_private(self.root / name)
         self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
         sweep(self.temporary)
@@ -247,17 +244,14 @@ class Store:
             raise DamagedRun(error.problems) from error
 
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
-        draft = temporary_path(self.temporary)
-        draft.mkdir(mode=0o700)
-        try:
+        with temporary_place(self.temporary) as draft:
+            draft.mkdir(mode=0o700)
             for name, content in files.items():
                 if name != SEAL:
                     write_private(draft / name, content)
-            if target.is_dir() and not self._is_sound(target):
+            if os.path.lexists(target) and not self._is_sound(target):
                 remove(target, self.temporary)
             publish(draft, target)
-        finally:  # gone by now, unless the disk is full or broken
-            shutil.rmtree(draft, ignore_errors=True)
 
     def _run_card(self, run_id: str) -> RunCard | None:
         folder = self.root / "runs" / run_id
@@ -301,7 +295,7 @@ def _refuse_active(cards: Sequence[RunCard]) -> None:
 
 
 def _ids(folder: Path) -> list[str]:
-    return [entry.name for entry in os.scandir(folder) if is_id(entry.name)]
+    return [entry.name for entry in os.scandir(folder) if is_id(entry.name) and entry.is_dir()]
 
 
 def _with_seal(folder: Path) -> dict[str, bytes]:

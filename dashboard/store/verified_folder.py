@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
-
-import psutil
 
 from swiftcore.runtime.atomic_file import sync_folder
 
@@ -21,12 +16,6 @@ class ChecksumMismatch(ValueError):
     """A byte, a file or the seal itself is not as it was written."""
 
 
-def make_private(folder: Path) -> Path:
-    """The folder, for its owner only."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def write_private(path: Path, content: bytes) -> None:
     """A new file for its owner only, on the disk when this returns."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -34,11 +23,6 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def temporary_path(temporary: Path) -> Path:
-    """A name nobody else uses; it tells whose it is, so that :func:`sweep` spares the living."""
-    return temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
 
 
 def seal(folder: Path) -> None:
@@ -105,27 +89,6 @@ def publish(draft: Path, target: Path) -> bool:
         return False
     sync_folder(target.parent)
     return True
-
-
-def remove(folder: Path, temporary: Path) -> None:
-    """Take a folder away by one rename, then delete it."""
-    gone = temporary_path(temporary)
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(folder, gone)
-        sync_folder(folder.parent)
-    shutil.rmtree(gone, ignore_errors=True)
-
-
-def sweep(temporary: Path) -> None:
-    """Delete what processes that are gone have left behind."""
-    for path in temporary.iterdir():
-        owner = path.name.partition("-")[0]
-        if owner.isdecimal() and psutil.pid_exists(int(owner)):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def sync_file(path: Path) -> None:
