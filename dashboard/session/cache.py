@@ -19,7 +19,8 @@ import streamlit as st
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.store.cards import RunCard, newest_sound, select_runs
-from dashboard.store.reviews import Reviews
+from dashboard.store.review_file import ReviewsUnavailable
+from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 
@@ -44,6 +45,20 @@ def store() -> Store:
 def reviews() -> Reviews:
     """The judgements kept in the store of this server."""
     return _reviews(str(store().root))
+
+
+def latest_reviews(run: str) -> list[Review]:
+    """The newest judgements of a run; none while their file cannot be read, as is said apart."""
+    return [] if reviews_fault(run) else reviews().latest(run)
+
+
+def reviews_fault(run: str) -> ReviewsUnavailable | None:
+    """Why the judgements of a run cannot be read."""
+    try:
+        reviews().latest(run)
+    except ReviewsUnavailable as error:
+        return error
+    return None
 
 
 def dataset(identifier: str) -> Dataset:
@@ -120,7 +135,10 @@ def _store(root: str) -> Store:
 
 @st.cache_resource(show_spinner=False)
 def _reviews(root: str) -> Reviews:
-    return Reviews(root)
+    found = Reviews(root)
+    if found.copies.is_behind():  # what an earlier version wrote has no copy yet
+        found.keep_copy()
+    return found
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

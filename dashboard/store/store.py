@@ -121,9 +121,9 @@ class Store:
         folder = self._dataset_folder(dataset)
         mine = self.runs(dataset)
         _refuse_active(mine)
+        Reviews(self.root).forget(card.id for card in mine)  # first: it can be refused
         for card in mine:
             self.delete_run(card.id)
-            Reviews(self.root).forget(card.id)
         remove(folder, self.temporary)
 
     # ---- runs
