@@ -62,8 +62,8 @@ def start(store: Store, request: Request) -> str:
             for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
                 remove(earlier, store.temporary)
             newest = max((card.created for card in store.runs()), default=0.0)
-            job.create(request, max(time.time(), newest + 1e-3), attempt)
             try:
+                job.create(request, max(time.time(), newest + 1e-3), attempt)
                 _launch(store, job)
             except OSError as error:
                 remove(job.folder, store.temporary)

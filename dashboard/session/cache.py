@@ -19,6 +19,7 @@ import streamlit as st
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.store.cards import RunCard, newest_sound, select_runs
+from dashboard.store.keeping import note_use
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from dashboard.store.cards import DatasetCard
-    from dashboard.store.results import FittedRun
+    from dashboard.store.results import FittedRun, Projection
     from swiftcore.data.dataset import Dataset
     from swiftcore.evaluation.experiments.result import Experiment
 
@@ -49,7 +50,10 @@ def reviews() -> Reviews:
 
 def latest_reviews(run: str) -> list[Review]:
     """The newest judgements of a run; none while their file cannot be read, as is said apart."""
-    return [] if reviews_fault(run) else reviews().latest(run)
+    try:
+        return reviews().latest(run)
+    except ReviewsUnavailable:
+        return []
 
 
 def reviews_fault(run: str) -> ReviewsUnavailable | None:
@@ -73,12 +77,20 @@ def card(identifier: str) -> DatasetCard:
 
 def fit(run: str) -> FittedRun:
     """A finished fit."""
+    note_use(store().root, run)
     return _fit(str(store().root), run)
 
 
 def experiment(run: str) -> Experiment:
     """A finished experiment."""
+    note_use(store().root, run)
     return _experiment(str(store().root), run)
+
+
+def projection(run: str) -> Projection:
+    """Finished memberships of new rows."""
+    note_use(store().root, run)
+    return store().projection(run)
 
 
 @contextmanager

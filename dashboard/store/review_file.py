@@ -40,6 +40,12 @@ CREATE INDEX IF NOT EXISTS by_run ON reviews (run, phenotype, reviewer);
 CREATE TRIGGER IF NOT EXISTS kept BEFORE UPDATE ON reviews
 BEGIN SELECT RAISE(ABORT, 'reviews are never changed'); END;
 """
+_OBJECTS = {
+    ("table", "reviews"),
+    ("table", "sqlite_sequence"),
+    ("index", "by_run"),
+    ("trigger", "kept"),
+}
 IMPOSSIBLE = " OR ".join(
     (
         f"verdict NOT IN {VERDICTS}",
@@ -103,6 +109,9 @@ def examine(path: Path) -> int:
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         if path.stat().st_size % page:
             raise damaged(path, "a page that is not whole")
+        there = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
+        if set(there) != _OBJECTS:
+            raise damaged(path, "tables that do not belong here")
         count = sum(1 for _ in connection.execute("SELECT * FROM reviews"))  # decodes every text
         wrong = connection.execute(f"SELECT COUNT(*) FROM reviews WHERE {IMPOSSIBLE}").fetchone()
     if wrong != (0,):

@@ -118,6 +118,23 @@ class Reviews:
         self.keep_copy()
         return saved
 
+    def add_missing(self, reviews: Iterable[Review]) -> int:
+        """Take over judgements from a copy of this or another store; those that are here stay.
+
+        Returns how many were new. They keep their times, and their numbers where these are free.
+        """
+        self._examine()
+        with opened_to_write(self.path) as connection:
+            names = ", ".join((*_COLUMNS, "id"))
+            here = connection.execute(f"SELECT {names} FROM reviews").fetchall()
+            known, taken = {row[:-1] for row in here}, {row[-1] for row in here}
+            new = [one for one in reviews if astuple(one)[: len(_COLUMNS)] not in known]
+            for review in sorted(new, key=lambda one: one.id in taken):  # free numbers first
+                _insert(connection, review, None if review.id in taken else review.id)
+            connection.commit()
+        self.keep_copy()
+        return len(new)
+
     def keep_copy(self) -> None:
         """Copy what is there; a copy that cannot be made undoes no saving."""
         try:
@@ -180,11 +197,11 @@ class Reviews:
         return bool(looks)
 
 
-def _insert(connection: sqlite3.Connection, review: Review) -> Review:
-    marks = ", ".join("?" * len(_COLUMNS))
+def _insert(connection: sqlite3.Connection, review: Review, number: int | None = None) -> Review:
+    marks = ", ".join("?" * (len(_COLUMNS) + 1))
     cursor = connection.execute(
-        f"INSERT INTO reviews ({', '.join(_COLUMNS)}) VALUES ({marks})",
-        astuple(review)[: len(_COLUMNS)],
+        f"INSERT INTO reviews ({', '.join(_COLUMNS)}, id) VALUES ({marks})",
+        (*astuple(review)[: len(_COLUMNS)], number),
     )
     return replace(review, id=int(cursor.lastrowid or 0))
 

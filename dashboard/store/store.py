@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from filelock import FileLock
 
 from dashboard.store import bundle_zip, results
+from dashboard.store.budget import make_room
 from dashboard.store.cards import (
     DamagedRun,
     DatasetCard,
@@ -28,6 +29,7 @@ from dashboard.store.cards import (
 )
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
 from dashboard.store.job_state import Job
+from dashboard.store.keeping import KEPT, USED
 from dashboard.store.private_folder import PARTS, make_private, make_store_folder
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
@@ -46,6 +48,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 
+SEEDED = "samples-seeded"  # says that the samples were put here once
 Result = TypeVar("Result")
 
 
@@ -146,7 +149,7 @@ class Store:
         """Delete a result, its job and its finished parts; reviews stay."""
         with self.lock():
             _refuse_active([self.run(run_id)])
-            for place in ("runs", "jobs", "parts"):
+            for place in ("runs", "jobs", "parts", KEPT, USED):
                 remove(self.root / place / run_id, self.temporary)
 
     def fit(self, run_id: str) -> FittedRun:
@@ -244,6 +247,7 @@ class Store:
             raise DamagedRun(error.problems) from error
 
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
+        make_room(self, sum(map(len, files.values())))
         with temporary_place(self.temporary) as draft:
             draft.mkdir(mode=0o700)
             for name, content in files.items():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 from swiftcore.runtime.atomic_file import sync_folder
 
@@ -27,15 +29,19 @@ def write_private(path: Path, content: bytes) -> None:
 
 def seal(folder: Path) -> None:
     """Note the SHA-256 of every file, and of the notes; flush everything to the disk."""
-    lines = ""
+    digests = {}
     for path in sorted(folder.iterdir()):
         path.chmod(0o600)
-        content = path.read_bytes()
+        digests[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         sync_file(path)
-        lines += f"{hashlib.sha256(content).hexdigest()}  {path.name}\n"
-    last = f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n"
-    write_private(folder / SEAL, (lines + last).encode())
+    write_private(folder / SEAL, seal_text(digests))
     sync_folder(folder)
+
+
+def seal_text(digests: Mapping[str, str]) -> bytes:
+    """The notes of a seal: a line for every file, and one for the lines before it."""
+    lines = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+    return f"{lines}{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n".encode()
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
@@ -59,20 +65,49 @@ def check_files(files: Mapping[str, bytes]) -> None:
     """Raise :class:`ChecksumMismatch` unless the files are those their seal lists, unchanged."""
     if SEAL not in files:
         raise ChecksumMismatch("no seal")
-    body, _, last = files[SEAL].decode("utf-8", "replace").rstrip("\n").rpartition("\n")
-    lines = f"{body}\n" if body else ""
-    if files[SEAL] != f"{lines}{last}\n".encode():
+    own = {name: content for name, content in files.items() if name != SEAL}
+    check_digests(
+        files[SEAL], {name: hashlib.sha256(content).hexdigest() for name, content in own.items()}
+    )
+
+
+def check_digests(sealed: bytes, digests: Mapping[str, str]) -> None:
+    """Raise :class:`ChecksumMismatch` unless a seal lists just these files with these digests."""
+    lines = sealed.decode("utf-8", "replace").splitlines()[:-1]
+    noted = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    if sealed != seal_text(noted):
         raise ChecksumMismatch("a changed seal")
-    if last != f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}":
-        raise ChecksumMismatch("a changed seal")
-    noted = {
-        name: digest for digest, _, name in (line.partition("  ") for line in lines.splitlines())
-    }
-    if set(noted) != set(files) - {SEAL}:
+    if set(noted) != set(digests):
         raise ChecksumMismatch("files missing or added")
     for name, digest in noted.items():
-        if hashlib.sha256(files[name]).hexdigest() != digest:
+        if digests[name] != digest:
             raise ChecksumMismatch(f"{name} was changed")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether the seal of a folder holds; its files are read piece by piece."""
+    try:
+        with ExitStack() as stack:
+            check_open_files(open_files(folder, stack))
+    except (OSError, ChecksumMismatch):
+        return False
+    return True
+
+
+def open_files(folder: Path, stack: ExitStack) -> dict[str, IO[bytes]]:
+    """All files of a folder, opened: from then on nobody can take one away."""
+    return {path.name: stack.enter_context(path.open("rb")) for path in sorted(folder.iterdir())}
+
+
+def check_open_files(files: Mapping[str, IO[bytes]]) -> None:
+    """As :func:`check_files`, for files of any size; they stand at their beginning afterwards."""
+    if SEAL not in files:
+        raise ChecksumMismatch("no seal")
+    own = {name: file for name, file in files.items() if name != SEAL}
+    digests = {name: hashlib.file_digest(file, "sha256").hexdigest() for name, file in own.items()}
+    check_digests(files[SEAL].read(), digests)
+    for file in files.values():
+        file.seek(0)
 
 
 def publish(draft: Path, target: Path) -> bool:
