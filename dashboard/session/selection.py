@@ -6,14 +6,11 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 
-NOT_HERE = (
-    "The result of this link is not in this store, or is not finished. "
-    "Here is the newest one of this data set instead."
-)
+NOT_HERE = "The result of this link is not in this store, or is not finished."
 REMOVED = (
-    "The result of this link was removed to make room; the page Runs (History) computes it "
-    "again. Here is the newest one of this data set instead."
+    "The result of this link was removed to make room; the page Runs (History) computes it again."
 )
+ANOTHER = "Here is the newest one of this data set instead."
 
 
 def resolve() -> list[str]:
@@ -39,10 +36,11 @@ def resolve() -> list[str]:
             phenotype=state.current_phenotype(),
         )
     mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
-    if (asked := state.current_run()) not in {fit.id for fit in mine}:
+    asked = state.current_run()
+    if asked not in {fit.id for fit in mine} and (asked or mine):
         if asked:
             gone = any(run.id == asked and run.state is RunState.REMOVED for run in asked_for)
-            notices.append(REMOVED if gone else NOT_HERE)
+            notices.append(f"{REMOVED if gone else NOT_HERE} {ANOTHER if mine else ''}".strip())
         state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
         state.set(Key.DEAD_LINKS, notices)
