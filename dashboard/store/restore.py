@@ -185,8 +185,13 @@ def _judgements(stage: Path, source: Path) -> list[Review]:
 
 
 def _show(store: Store, stage: Path, judged: list[Review]) -> Restored:
-    """Everything was checked: show the folders by renames, then add what was said and marked."""
-    new, there, notes = dict.fromkeys(SEALED, 0), 0, []
+    """Everything was checked: add what was said, which needs room, then show folders by renames."""
+    notes, reviews = [], Reviews(store.root)
+    if reviews.copies.fault() is not None:
+        reviews.copies.restore()
+        notes.append("The judgements here were damaged; the damaged file was put aside.")
+    added = reviews.add_missing(judged) if judged else 0
+    new, there = dict.fromkeys(SEALED, 0), 0
     for place in SEALED:
         for folder in sorted((stage / place).glob("*")):
             if _show_folder(store, folder, store.root / place / folder.name):
@@ -194,11 +199,6 @@ def _show(store: Store, stage: Path, judged: list[Review]) -> Restored:
             else:
                 there += 1
         sync_folder(store.root / place)
-    reviews = Reviews(store.root)
-    if reviews.copies.fault() is not None:
-        reviews.copies.restore()
-        notes.append("The judgements here were damaged; the damaged file was put aside.")
-    added = reviews.add_missing(judged) if judged else 0
     for mark in (stage / KEPT).glob("*"):
         set_kept(store.root, mark.name, True)
     if (stage / SEEDED).exists():
