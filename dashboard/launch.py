@@ -24,6 +24,7 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse
 
 from dashboard.jobs.samples import seed_samples
+from dashboard.store.budget import DEFAULT_LIMIT, LIMIT_SETTING, store_limit
 from dashboard.store.store import Store, default_root
 from dashboard.text.wording import PAGES
 from swiftcore.errors import SwiftError
@@ -98,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(argv)
     if chosen.data_dir is not None:
         os.environ["SWIFT_HOME"] = str(chosen.data_dir.expanduser().resolve())
+    if chosen.store_limit:
+        os.environ[LIMIT_SETTING] = chosen.store_limit
     if not _is_free(chosen.port):
         screen.print(
             f"Port {chosen.port} is in use by another program. Choose another one, "
@@ -105,6 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 2
     try:
+        store_limit()
         seed_samples(Store(default_root()))
     except SwiftError as error:
         screen.print(str(error), markup=False)
@@ -129,6 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_port, default=8501, help="default 8501")
     where = "where data and results are kept (default ~/.swift-phenotyping)"
     parser.add_argument("--data-dir", type=Path, default=None, help=where)
+    limit = f"room for data and results (default {DEFAULT_LIMIT}); old results make way"
+    parser.add_argument("--store-limit", metavar="SIZE", default="", help=limit)
     parser.add_argument(
         "--no-browser", dest="browser", action="store_false", help="serve without opening a browser"
     )

@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import os
-import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import PROJECTION_FORMAT
 from dashboard.store.store import Store
-from dashboard.store.verified_folder import temporary_path
+from dashboard.store.temporary import temporary_place
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.evaluation.experiments.checkpoints import Stopped
@@ -86,23 +85,21 @@ def compute_experiment(
     chosen = ExperimentSettings(**settings, jobs=jobs)
     reporter.phase("Computing the first part")
     notes = _ExperimentNotes(reporter)
-    scratch = temporary_path(store.temporary)  # joblib shares large arrays through files
-    scratch.mkdir(mode=0o700)
-    try:
-        with parallel_config(
-            backend="loky", temp_folder=scratch, initializer=partial(leave_with, os.getpid())
-        ):
-            experiment = run_experiment(
-                request.kind,
-                dataset,
-                chosen,
-                progress=notes,
-                checkpoints=store.checkpoints(request.key()),
-            )
-    except Stopped:
-        raise Cancelled from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with temporary_place(store.temporary) as scratch:  # joblib shares large arrays through files
+        scratch.mkdir(mode=0o700)
+        try:
+            with parallel_config(
+                backend="loky", temp_folder=scratch, initializer=partial(leave_with, os.getpid())
+            ):
+                experiment = run_experiment(
+                    request.kind,
+                    dataset,
+                    chosen,
+                    progress=notes,
+                    checkpoints=store.checkpoints(request.key()),
+                )
+        except Stopped:
+            raise Cancelled from None
     return {"experiment.json": experiment.to_json().encode()}
 
 

@@ -18,12 +18,17 @@ from dashboard.store.cards import RunCard, RunState
 from dashboard.store.job_state import Job
 from dashboard.store.request import Request
 from dashboard.store.store import Store
-from dashboard.store.verified_folder import remove, sweep
+from dashboard.store.temporary import remove, sweep
+from swiftcore.errors import SwiftError, refuse
 
 __all__ = ["Estimate", "active", "cancel", "estimate", "start"]
 
 PATIENCE = (1.0, 1.0)  # seconds from the flag to SIGTERM, and from SIGTERM to SIGKILL
 CODE = Path(__file__).parents[2]
+
+
+class NotStarted(SwiftError):
+    """The system refused a process or a file; nothing was left behind."""
 
 
 def start(store: Store, request: Request) -> str:
@@ -43,6 +48,8 @@ def start(store: Store, request: Request) -> str:
         If the data set, or the fit it belongs to, is not in the store.
     InvalidData
         If the stored data were changed.
+    NotStarted
+        If the system gave no process or no room; nothing of it stays.
     """
     run_id = request.key()
     store.usable_card(request.dataset)
@@ -55,8 +62,12 @@ def start(store: Store, request: Request) -> str:
             for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
                 remove(earlier, store.temporary)
             newest = max((card.created for card in store.runs()), default=0.0)
-            job.create(request, max(time.time(), newest + 1e-3), attempt)
-            _launch(store, job)
+            try:
+                job.create(request, max(time.time(), newest + 1e-3), attempt)
+                _launch(store, job)
+            except OSError as error:
+                remove(job.folder, store.temporary)
+                raise _not_started(run_id, error) from error
     return run_id
 
 
@@ -111,6 +122,17 @@ def active(runs: Iterable[RunCard]) -> list[RunCard]:
     ]
 
 
+def _not_started(run_id: str, error: OSError) -> NotStarted:
+    return refuse(
+        "run-not-started",
+        "The computation could not be started",
+        f"run {run_id[:8]}",
+        error.strerror or type(error).__name__,
+        "Make room on the disk and in memory, then start it again.",
+        kind=NotStarted,
+    )
+
+
 def _launch(store: Store, job: Job) -> None:
     """A process that belongs to no terminal and no server, with its words in a log file."""
     paths = [str(CODE), os.environ.get("PYTHONPATH", "")]
@@ -134,13 +156,14 @@ def _launch(store: Store, job: Job) -> None:
             start_new_session=True,
             umask=0o077,
         )
-    except OSError as error:
-        job.note_end(RunState.FAILED, f"No process could be started: {error.strerror}.")
-        return
     finally:
         os.close(log)
-    job.note_process(process.pid)
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
+    try:
+        job.note_process(process.pid)
+    except OSError:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
 
 
 def _wait(job: Job, seconds: float) -> int | None:

@@ -17,9 +17,10 @@ from typing import Any
 
 from dashboard.jobs import jobs
 from dashboard.store.cards import RunState
+from dashboard.store.keeping import set_kept
 from dashboard.store.request import Request
 from dashboard.store.reviews import Review, Reviews
-from dashboard.store.store import Store
+from dashboard.store.store import SEEDED, Store
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import refuse
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
@@ -37,7 +38,9 @@ EXAMPLES = (  # verdict, problem, confidence, comment; on the two phenotypes of 
 
 def seed_samples(store: Store) -> None:
     """Put the samples and their results into a store that holds no other data; only once."""
-    seeded = store.root / "samples-seeded"
+    seeded = store.root / SEEDED
+    if seeded.exists():  # before the lock: a read-only store can be opened too
+        return
     with store.lock("samples"):
         own = any(card.name not in sample_names() for card in store.datasets())
         if own or seeded.exists():
@@ -46,7 +49,7 @@ def seed_samples(store: Store) -> None:
             store.add_dataset(load_sample(name), synthetic=True)
             folder = sample_folder(name) / "results"
             for path in sorted(folder.glob("*.zip")):
-                store.import_run(path.read_bytes())
+                set_kept(store.root, store.import_run(path.read_bytes()), True)
             _seed_reviews(Reviews(store.root), folder / "reviews.json")
         write_atomic(seeded, b"", private=True)
 

@@ -22,6 +22,7 @@ from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.cards import RunState, is_id
 from dashboard.store.job_state import Job
 from dashboard.store.request import Request
+from dashboard.text.disk import disk_words
 from swiftcore.errors import SwiftError
 
 NICENESS = 5
@@ -54,7 +55,7 @@ def main(arguments: list[str]) -> int:
         return 1
     except OSError as error:
         traceback.print_exc()
-        job.note_end(RunState.FAILED, f"A file could not be used: {error.strerror or error}.")
+        job.note_end(RunState.FAILED, disk_words(error))
         return 1
     return 0
 

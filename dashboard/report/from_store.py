@@ -7,7 +7,8 @@ from dataclasses import replace
 from dashboard.report.contents import Report, gather_report
 from dashboard.store.cards import newest_sound
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT
-from dashboard.store.reviews import Reviews
+from dashboard.store.review_file import ReviewsUnavailable
+from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 
 
@@ -40,12 +41,23 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         found = store.experiment(noise.id)
         if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
             experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
-    return gather_report(
+    judged, unread = _judgements(reviews, run_id)
+    report = gather_report(
         run,
         store.card(run.dataset),
         fit,
         store.dataset(run.dataset).tensor,
-        reviews=reviews.latest(run_id),
+        reviews=judged,
         experiments=experiments,
         limit=limit,
     )
+    return replace(report, warnings=(*report.warnings, *unread))
+
+
+def _judgements(reviews: Reviews, run_id: str) -> tuple[list[Review], list[str]]:
+    """The newest judgements, and what a reader must know if they cannot be read."""
+    try:
+        return reviews.latest(run_id), []
+    except ReviewsUnavailable as error:
+        said = f"{error.problems[0].what}. 'Not reviewed' says nothing here."
+        return [], [said]

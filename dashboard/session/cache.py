@@ -19,7 +19,9 @@ import streamlit as st
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.store.cards import RunCard, newest_sound, select_runs
-from dashboard.store.reviews import Reviews
+from dashboard.store.keeping import note_use
+from dashboard.store.review_file import ReviewsUnavailable
+from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from dashboard.store.cards import DatasetCard
-    from dashboard.store.results import FittedRun
+    from dashboard.store.results import FittedRun, Projection
     from swiftcore.data.dataset import Dataset
     from swiftcore.evaluation.experiments.result import Experiment
 
@@ -46,6 +48,23 @@ def reviews() -> Reviews:
     return _reviews(str(store().root))
 
 
+def latest_reviews(run: str) -> list[Review]:
+    """The newest judgements of a run; none while their file cannot be read, as is said apart."""
+    try:
+        return reviews().latest(run)
+    except ReviewsUnavailable:
+        return []
+
+
+def reviews_fault(run: str) -> ReviewsUnavailable | None:
+    """Why the judgements of a run cannot be read."""
+    try:
+        reviews().latest(run)
+    except ReviewsUnavailable as error:
+        return error
+    return None
+
+
 def dataset(identifier: str) -> Dataset:
     """A stored data set."""
     return _dataset(str(store().root), identifier)
@@ -58,12 +77,20 @@ def card(identifier: str) -> DatasetCard:
 
 def fit(run: str) -> FittedRun:
     """A finished fit."""
+    note_use(store().root, run)
     return _fit(str(store().root), run)
 
 
 def experiment(run: str) -> Experiment:
     """A finished experiment."""
+    note_use(store().root, run)
     return _experiment(str(store().root), run)
+
+
+def projection(run: str) -> Projection:
+    """Finished memberships of new rows."""
+    note_use(store().root, run)
+    return store().projection(run)
 
 
 @contextmanager
@@ -120,7 +147,10 @@ def _store(root: str) -> Store:
 
 @st.cache_resource(show_spinner=False)
 def _reviews(root: str) -> Reviews:
-    return Reviews(root)
+    found = Reviews(root)
+    if found.copies.is_behind():  # what an earlier version wrote has no copy yet
+        found.keep_copy()
+    return found
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

@@ -21,7 +21,7 @@ def fit_summary() -> FitSummary | None:
         fitted,
         cache.phenotypes(run),
         [cache.presence(dataset, axis) for axis in range(1, len(fitted.modes))],
-        cache.reviews().latest(run),
+        cache.latest_reviews(run),
         _stability(dataset, run),
         state.small_cells(),
     )

@@ -6,12 +6,19 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 
+NOT_HERE = "The result of this link is not in this store, or is not finished."
+REMOVED = (
+    "The result of this link was removed to make room; the page Runs (History) computes it again."
+)
+ANOTHER = "Here is the newest one of this data set instead."
+
 
 def resolve() -> list[str]:
     """Put the chain on things that exist; sentences for what is not there or not whole."""
     notices: list[str] = []
     cards = {card.id: card for card in cache.store().datasets()}
-    fits = [run for run in cache.runs(kind="fit") if run.state is RunState.DONE]
+    asked_for = cache.runs(kind="fit")
+    fits = [run for run in asked_for if run.state is RunState.DONE]
     if not state.current_dataset():  # a link may name the run alone
         owner = next((fit.dataset for fit in fits if fit.id == state.current_run()), "")
         state.set(Key.DATASET, owner)
@@ -29,12 +36,11 @@ def resolve() -> list[str]:
             phenotype=state.current_phenotype(),
         )
     mine = [fit for fit in fits if fit.dataset == state.current_dataset()]
-    if (asked := state.current_run()) not in {fit.id for fit in mine}:
+    asked = state.current_run()
+    if asked not in {fit.id for fit in mine} and (asked or mine):
         if asked:
-            notices.append(
-                "The result of this link is not in this store, or is not finished. "
-                "Here is the newest one of this data set instead."
-            )
+            gone = any(run.id == asked and run.state is RunState.REMOVED for run in asked_for)
+            notices.append(f"{REMOVED if gone else NOT_HERE} {ANOTHER if mine else ''}".strip())
         state.choose(run=_first_run(mine), phenotype="" if asked else state.current_phenotype())
     if notices:
         state.set(Key.DEAD_LINKS, notices)

@@ -57,6 +57,7 @@ class Key(StrEnum):
     DRAFT = "draft"  # what was typed and not saved, by run and phenotype
     SAVED_AT = "saved_at"  # when a judgement was saved last
     WORKBOOK_SAVED = "workbook_saved"  # a sentence about a workbook, said once
+    REVIEWS_RESTORED = "reviews_restored"  # what a restored copy of the judgements brought, once
     TROUBLE = "trouble"  # why a judgement could not be saved
 
 

@@ -23,6 +23,7 @@ class RunState(Enum):
     CANCELLED = "Cancelled on request."
     FAILED = "Failed."
     INTERRUPTED = "Interrupted: its process ended without a result."
+    REMOVED = "Removed to make room."
 
     @property
     def active(self) -> bool:

@@ -96,9 +96,9 @@ class CardIndex(Generic[Card]):
 
 
 def folder_ids(folder: Path) -> list[str]:
-    """The names in a folder that are ids."""
+    """The names of folders in a folder that are ids."""
     with os.scandir(folder) as entries:
-        return [entry.name for entry in entries if is_id(entry.name)]
+        return [entry.name for entry in entries if is_id(entry.name) and entry.is_dir()]
 
 
 def run_marks(runs: Path, jobs: Path) -> dict[str, Hashable]:

@@ -18,7 +18,8 @@ import psutil
 
 from dashboard.store.cards import RunState
 from dashboard.store.request import Request
-from dashboard.store.verified_folder import temporary_path, write_private
+from dashboard.store.temporary import temporary_place
+from dashboard.store.verified_folder import write_private
 from swiftcore.runtime.atomic_file import write_atomic
 
 MAX_ATTEMPTS = 2
@@ -60,12 +61,12 @@ class Job:
 
     def create(self, request: Request, created: float, attempt: int) -> None:
         """A new folder by one rename; until the worker is up, the caller stands for it."""
-        draft = temporary_path(self.temporary)
-        draft.mkdir(mode=0o700)
         about = {"request": request.plain(), "created": created, "attempt": attempt}
-        write_private(draft / "job.json", json.dumps(about).encode())
-        write_private(draft / "process.json", json.dumps(_identity(os.getpid())).encode())
-        os.rename(draft, self.folder)
+        with temporary_place(self.temporary) as draft:
+            draft.mkdir(mode=0o700)
+            write_private(draft / "job.json", json.dumps(about).encode())
+            write_private(draft / "process.json", json.dumps(_identity(os.getpid())).encode())
+            os.rename(draft, self.folder)
 
     def about(self) -> dict[str, Any]:
         """Request, time and number of the attempt, as written by :meth:`create`."""

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import logging
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from dashboard.store.verified_folder import make_private
-from swiftcore.errors import InvalidSettings, Problem, SwiftError, refuse
+from dashboard.store.review_copies import ReviewCopies, delete_reviews
+from dashboard.store.review_file import PROBLEMS, VERDICTS, opened, opened_to_write
+from swiftcore.errors import InvalidSettings, Problem, SwiftError
 
-VERDICTS = ("yes", "possibly", "no")
-PROBLEMS = ("", "mixed", "duplicate", "artefact")
 MAX_LENGTH = {"reviewer": 200, "name": 500, "comment": 10_000}
-PATIENCE = 30.0  # seconds to wait for another writer
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS reviews (
-    run TEXT NOT NULL, phenotype TEXT NOT NULL, phenotype_digest TEXT NOT NULL,
-    reviewer TEXT NOT NULL, name TEXT NOT NULL, verdict TEXT NOT NULL, problem TEXT NOT NULL,
-    duplicate_of TEXT NOT NULL, confidence INTEGER NOT NULL, comment TEXT NOT NULL,
-    saved_at REAL NOT NULL, id INTEGER PRIMARY KEY AUTOINCREMENT
-);
-CREATE INDEX IF NOT EXISTS by_run ON reviews (run, phenotype, reviewer);
-CREATE TRIGGER IF NOT EXISTS kept BEFORE UPDATE ON reviews
-BEGIN SELECT RAISE(ABORT, 'reviews are never changed'); END;
-"""
+MIN_STEP = 1e-6  # seconds by which a judgement is younger than the one before it
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -90,10 +77,6 @@ class Agreement:
     kappa: float | None
 
 
-class ReviewsUnavailable(SwiftError):
-    """The file of the reviews cannot be used; nothing was saved."""
-
-
 class Reviews:
     """Reviews in one SQLite file; what :meth:`save` returned survives any crash.
 
@@ -104,75 +87,123 @@ class Reviews:
     """
 
     def __init__(self, root: Path | str) -> None:
-        self.path = make_private(Path(root)) / "reviews.sqlite"
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # before SQLite makes it public
-        with self._open() as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.executescript(_SCHEMA)
+        self.path = Path(root) / "reviews.sqlite"
+        self.copies = ReviewCopies(self.path)
+        self._sound: tuple[int, ...] = ()  # how the file looked when it was examined
 
     def save(self, review: Review) -> Review:
-        """Keep a judgement; returns it with its time and number.
+        """Keep a judgement; returns it with its time and number. Raises as :meth:`save_all`."""
+        return self.save_all([review])[0]
+
+    def save_all(self, reviews: Sequence[Review]) -> list[Review]:
+        """Keep judgements, all or none; returns them with their times and numbers.
 
         Raises
         ------
         InvalidSettings
-            With everything that is wrong in it.
+            With everything that is wrong in them.
+        ReviewsUnavailable
+            If they cannot be written; then nothing was saved.
         """
-        _check(review)
-        saved = replace(review, saved_at=time.time())
-        with self._open() as connection:
-            marks = ", ".join("?" * len(_COLUMNS))
-            cursor = connection.execute(
-                f"INSERT INTO reviews ({', '.join(_COLUMNS)}) VALUES ({marks})",
-                astuple(saved)[: len(_COLUMNS)],
-            )
+        for review in reviews:
+            _check(review)
+        self._examine()
+        with opened_to_write(self.path) as connection:
+            (newest,) = connection.execute("SELECT MAX(saved_at) FROM reviews").fetchone()
+            saved = []
+            for review in reviews:
+                newest = max(time.time(), (newest or 0.0) + MIN_STEP)
+                saved.append(_insert(connection, replace(review, saved_at=newest)))
             connection.commit()
-            return replace(saved, id=int(cursor.lastrowid or 0))
+        self.keep_copy()
+        return saved
+
+    def add_missing(self, reviews: Iterable[Review]) -> int:
+        """Take over judgements from a copy of this or another store; those that are here stay.
+
+        Returns how many were new. They keep their times, and their numbers where these are free.
+        """
+        self._examine()
+        with opened_to_write(self.path) as connection:
+            names = ", ".join((*_COLUMNS, "id"))
+            here = connection.execute(f"SELECT {names} FROM reviews").fetchall()
+            known, taken = {row[:-1] for row in here}, {row[-1] for row in here}
+            new = [one for one in reviews if astuple(one)[: len(_COLUMNS)] not in known]
+            for review in sorted(new, key=lambda one: one.id in taken):  # free numbers first
+                _insert(connection, review, None if review.id in taken else review.id)
+            connection.commit()
+        self.keep_copy()
+        return len(new)
+
+    def keep_copy(self) -> None:
+        """Copy what is there; a copy that cannot be made undoes no saving."""
+        try:
+            self.copies.refresh()
+        except (SwiftError, OSError) as error:
+            logger.warning("The reviews were not copied: %s", error)
 
     def latest(self, run: str) -> list[Review]:
         """The newest judgement of each reviewer on each phenotype, oldest first."""
-        return self._select(
-            "run = ? AND id IN (SELECT MAX(id) FROM reviews WHERE run = ? "
-            "GROUP BY phenotype, reviewer)",
-            run,
-            run,
-        )
+        newest = {(one.phenotype, one.reviewer): one for one in self._select("run = ?", run)}
+        return sorted(newest.values(), key=lambda one: (one.saved_at, one.id))
 
     def history(self, run: str, phenotype: str) -> list[Review]:
         """Every judgement of one phenotype, oldest first."""
         return self._select("run = ? AND phenotype = ?", run, phenotype)
 
-    def forget(self, run: str) -> None:
-        """Delete everything said about a run whose data were deleted."""
-        with self._open() as connection:
-            connection.execute("DELETE FROM reviews WHERE run = ?", (run,))
-            connection.commit()
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def all(self) -> list[Review]:
+        """Every judgement there is, oldest first."""
+        return self._select("TRUE")
+
+    def reviewed_runs(self) -> set[str]:
+        """The runs about which anybody said anything."""
+        return {one.run for one in self.all()}
+
+    def forget(self, runs: Iterable[str]) -> None:
+        """Delete everything said about runs whose data were deleted, in every copy too."""
+        every = list(runs)
+        if self._examine():
+            delete_reviews(self.path, every)
+        self.copies.forget(every)
 
     def _select(self, condition: str, *values: str) -> list[Review]:
+        if not self._examine():
+            return []
         names = ", ".join(field.name for field in fields(Review))
-        with self._open() as connection:
+        with opened(self.path) as connection:
             rows = connection.execute(
-                f"SELECT {names} FROM reviews WHERE {condition} ORDER BY id", values
+                f"SELECT {names} FROM reviews WHERE {condition} ORDER BY saved_at, id", values
             ).fetchall()
         return [Review(*row) for row in rows]
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _examine(self) -> bool:
+        """Whether there is a file with reviews; one that looks as when examined is not read again.
+
+        Raises
+        ------
+        ReviewsDamaged
+            If the file is not what was written.
+        """
         try:
-            with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as connection:
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute("PRAGMA secure_delete=ON")
-                yield connection
-        except sqlite3.Error as error:
-            raise refuse(
-                "reviews-file",
-                "The reviews cannot be read or written",
-                self.path.name,
-                str(error),
-                "Check the disk: is it full, or read-only? Then try again.",
-                kind=ReviewsUnavailable,
-            ) from error
+            found = self.path.stat()
+        except FileNotFoundError:
+            looks: tuple[int, ...] = ()
+        else:
+            looks = (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else ()
+        if not looks or looks != self._sound:
+            if (fault := self.copies.fault()) is not None:
+                raise fault
+            self._sound = looks
+        return bool(looks)
+
+
+def _insert(connection: sqlite3.Connection, review: Review, number: int | None = None) -> Review:
+    marks = ", ".join("?" * (len(_COLUMNS) + 1))
+    cursor = connection.execute(
+        f"INSERT INTO reviews ({', '.join(_COLUMNS)}, id) VALUES ({marks})",
+        (*astuple(review)[: len(_COLUMNS)], number),
+    )
+    return replace(review, id=int(cursor.lastrowid or 0))
 
 
 _COLUMNS = tuple(field.name for field in fields(Review) if field.name != "id")

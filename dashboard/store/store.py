@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from filelock import FileLock
 
 from dashboard.store import bundle_zip, results
+from dashboard.store.budget import make_room
 from dashboard.store.cards import (
     DamagedRun,
     DatasetCard,
@@ -31,19 +31,18 @@ from dashboard.store.cards import (
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
 from dashboard.store.index import CardIndex, folder_ids, run_marks
 from dashboard.store.job_state import Job
+from dashboard.store.keeping import KEPT, USED
+from dashboard.store.private_folder import PARTS, make_private, make_store_folder
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
 from dashboard.store.reviews import Reviews
 from dashboard.store.run_record import RUN, check_bundle, done_card, facts, job_card
+from dashboard.store.temporary import remove, sweep, temporary_place
 from dashboard.store.verified_folder import (
     SEAL,
     ChecksumMismatch,
-    make_private,
     publish,
     read_sealed,
-    remove,
-    sweep,
-    temporary_path,
     write_private,
 )
 from swiftcore.data.bundle import bundle_bytes
@@ -51,6 +50,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 
+SEEDED = "samples-seeded"  # says that the samples were put here once
 Result = TypeVar("Result")
 
 
@@ -70,9 +70,9 @@ class Store:
     """
 
     def __init__(self, root: Path | str | None = None) -> None:
-        self.root = make_private(Path(root) if root is not None else default_root())
-        self.temporary = make_private(self.root / "temporary")
-        for name in ("datasets", "runs", "jobs", "parts", "locks"):
+        self.root = make_store_folder(Path(root) if root is not None else default_root())
+        self.temporary = self.root / "temporary"
+        for name in PARTS:
             make_private(self.root / name)
         self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
         self._datasets = CardIndex(
@@ -137,9 +137,9 @@ class Store:
         folder = self._dataset_folder(dataset)
         mine = self.runs(dataset)
         _refuse_active(mine)
+        Reviews(self.root).forget(card.id for card in mine)  # first: it can be refused
         for card in mine:
             self.delete_run(card.id)
-            Reviews(self.root).forget(card.id)
         remove(folder, self.temporary)
 
     # ---- runs
@@ -159,7 +159,7 @@ class Store:
         """Delete a result, its job and its finished parts; reviews stay."""
         with self.lock():
             _refuse_active([self.run(run_id)])
-            for place in ("runs", "jobs", "parts"):
+            for place in ("runs", "jobs", "parts", KEPT, USED):
                 remove(self.root / place / run_id, self.temporary)
 
     def fit(self, run_id: str) -> FittedRun:
@@ -257,17 +257,15 @@ class Store:
             raise DamagedRun(error.problems) from error
 
     def _publish(self, files: Mapping[str, bytes], target: Path) -> None:
-        draft = temporary_path(self.temporary)
-        draft.mkdir(mode=0o700)
-        try:
+        make_room(self, sum(map(len, files.values())))
+        with temporary_place(self.temporary) as draft:
+            draft.mkdir(mode=0o700)
             for name, content in files.items():
                 if name != SEAL:
                     write_private(draft / name, content)
-            if target.is_dir() and not self._is_sound(target):
+            if os.path.lexists(target) and not self._is_sound(target):
                 remove(target, self.temporary)
             publish(draft, target)
-        finally:  # gone by now, unless the disk is full or broken
-            shutil.rmtree(draft, ignore_errors=True)
 
     def _dataset_card(self, dataset: str) -> DatasetCard | None:
         try:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
-import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-
-import psutil
+from typing import IO
 
 from swiftcore.runtime.atomic_file import sync_folder
 
@@ -19,12 +16,6 @@ SEAL = "SHA256SUMS"
 
 class ChecksumMismatch(ValueError):
     """A byte, a file or the seal itself is not as it was written."""
-
-
-def make_private(folder: Path) -> Path:
-    """The folder, for its owner only."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -36,22 +27,21 @@ def write_private(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def temporary_path(temporary: Path) -> Path:
-    """A name nobody else uses; it tells whose it is, so that :func:`sweep` spares the living."""
-    return temporary / f"{os.getpid()}-{secrets.token_hex(8)}"
-
-
 def seal(folder: Path) -> None:
     """Note the SHA-256 of every file, and of the notes; flush everything to the disk."""
-    lines = ""
+    digests = {}
     for path in sorted(folder.iterdir()):
         path.chmod(0o600)
-        content = path.read_bytes()
+        digests[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         sync_file(path)
-        lines += f"{hashlib.sha256(content).hexdigest()}  {path.name}\n"
-    last = f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n"
-    write_private(folder / SEAL, (lines + last).encode())
+    write_private(folder / SEAL, seal_text(digests))
     sync_folder(folder)
+
+
+def seal_text(digests: Mapping[str, str]) -> bytes:
+    """The notes of a seal: a line for every file, and one for the lines before it."""
+    lines = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+    return f"{lines}{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n".encode()
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
@@ -75,20 +65,49 @@ def check_files(files: Mapping[str, bytes]) -> None:
     """Raise :class:`ChecksumMismatch` unless the files are those their seal lists, unchanged."""
     if SEAL not in files:
         raise ChecksumMismatch("no seal")
-    body, _, last = files[SEAL].decode("utf-8", "replace").rstrip("\n").rpartition("\n")
-    lines = f"{body}\n" if body else ""
-    if files[SEAL] != f"{lines}{last}\n".encode():
+    own = {name: content for name, content in files.items() if name != SEAL}
+    check_digests(
+        files[SEAL], {name: hashlib.sha256(content).hexdigest() for name, content in own.items()}
+    )
+
+
+def check_digests(sealed: bytes, digests: Mapping[str, str]) -> None:
+    """Raise :class:`ChecksumMismatch` unless a seal lists just these files with these digests."""
+    lines = sealed.decode("utf-8", "replace").splitlines()[:-1]
+    noted = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    if sealed != seal_text(noted):
         raise ChecksumMismatch("a changed seal")
-    if last != f"{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}":
-        raise ChecksumMismatch("a changed seal")
-    noted = {
-        name: digest for digest, _, name in (line.partition("  ") for line in lines.splitlines())
-    }
-    if set(noted) != set(files) - {SEAL}:
+    if set(noted) != set(digests):
         raise ChecksumMismatch("files missing or added")
     for name, digest in noted.items():
-        if hashlib.sha256(files[name]).hexdigest() != digest:
+        if digests[name] != digest:
             raise ChecksumMismatch(f"{name} was changed")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether the seal of a folder holds; its files are read piece by piece."""
+    try:
+        with ExitStack() as stack:
+            check_open_files(open_files(folder, stack))
+    except (OSError, ChecksumMismatch):
+        return False
+    return True
+
+
+def open_files(folder: Path, stack: ExitStack) -> dict[str, IO[bytes]]:
+    """All files of a folder, opened: from then on nobody can take one away."""
+    return {path.name: stack.enter_context(path.open("rb")) for path in sorted(folder.iterdir())}
+
+
+def check_open_files(files: Mapping[str, IO[bytes]]) -> None:
+    """As :func:`check_files`, for files of any size; they stand at their beginning afterwards."""
+    if SEAL not in files:
+        raise ChecksumMismatch("no seal")
+    own = {name: file for name, file in files.items() if name != SEAL}
+    digests = {name: hashlib.file_digest(file, "sha256").hexdigest() for name, file in own.items()}
+    check_digests(files[SEAL].read(), digests)
+    for file in files.values():
+        file.seek(0)
 
 
 def publish(draft: Path, target: Path) -> bool:
@@ -105,27 +124,6 @@ def publish(draft: Path, target: Path) -> bool:
         return False
     sync_folder(target.parent)
     return True
-
-
-def remove(folder: Path, temporary: Path) -> None:
-    """Take a folder away by one rename, then delete it."""
-    gone = temporary_path(temporary)
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(folder, gone)
-        sync_folder(folder.parent)
-    shutil.rmtree(gone, ignore_errors=True)
-
-
-def sweep(temporary: Path) -> None:
-    """Delete what processes that are gone have left behind."""
-    for path in temporary.iterdir():
-        owner = path.name.partition("-")[0]
-        if owner.isdecimal() and psutil.pid_exists(int(owner)):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def sync_file(path: Path) -> None:

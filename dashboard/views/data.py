@@ -21,6 +21,7 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
+from dashboard.widgets.storage import show_storage
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
 from swiftcore.cost.cosine import cosine_cost, incidence
@@ -44,6 +45,7 @@ def show() -> None:
         "This data set": _overview,
         "How similar features are": _similarity,
         "Add data": _add,
+        "Storage": show_storage,
         "Delete": _delete,
     }
     tabs = st.tabs(list(views), on_change="rerun", key="data.tab")

@@ -19,6 +19,7 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.new_rows import show_new_rows
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
+from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 from swiftcore.phenotypes.describe import CARRIED
@@ -34,6 +35,7 @@ def show() -> None:
     if summary is None or not summary.phenotypes:
         nothing_yet("There is no finished result to look at yet.", "runs")
         return
+    show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     st.info(

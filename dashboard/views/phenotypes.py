@@ -17,6 +17,7 @@ from dashboard.widgets.comparisons import show_comparisons
 from dashboard.widgets.downloads import show_report
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
+from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 
@@ -44,6 +45,7 @@ def show() -> None:
     if not summary.phenotypes:
         nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
         return
+    show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     _show_facts(summary)

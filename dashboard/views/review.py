@@ -19,6 +19,7 @@ from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.downloads import show_workbook
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.profiles import show_profiles
+from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
@@ -49,16 +50,18 @@ def show() -> None:
             "There are no phenotypes to judge yet: no run of this data set has finished.", "runs"
         )
         return
+    unread = show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     _ask_for_name()
-    _show_progress(summary)
+    _show_progress(summary, unread=unread)
     chosen = choose_phenotype(summary, list(summary.phenotypes), "review")
     st.header(plain(summary.title(chosen), 120), anchor=False)
     show_profiles(summary, chosen, 1.0, "review")
     _show_form(summary, chosen)
     _show_link(summary, chosen)
-    _show_all(summary)
+    if not unread:
+        _show_all(summary)
     show_workbook(summary)
 
 
@@ -78,9 +81,10 @@ def _mine(summary: FitSummary) -> dict[str, Review]:
     return {review.phenotype: review for review in summary.reviews if me and review.reviewer == me}
 
 
-def _show_progress(summary: FitSummary) -> None:
+def _show_progress(summary: FitSummary, *, unread: bool) -> None:
     judged, every = len(_mine(summary)), len(summary.phenotypes)
-    st.progress(judged / every, text=f"{judged} of {every} judged by you")
+    if not unread:
+        st.progress(judged / every, text=f"{judged} of {every} judged by you")
     trouble, saved = state.get(Key.TROUBLE, ""), state.get(Key.SAVED_AT, 0.0)
     if trouble:
         st.error(plain(trouble, 300))

@@ -16,11 +16,13 @@ from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.widgets.active_runs import KINDS, look_button, say_started, show_active
 from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
 from dashboard.widgets.sidebar import run_name
+from dashboard.widgets.storage import keep_toggle
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
@@ -105,11 +107,14 @@ def _one_run(run: RunCard) -> None:
     """Open, share, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
         look_button(run, "history")
+        keep_toggle(run)
         _export(run)
         if run.kind == "fit":
             _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
+    if run.state is RunState.REMOVED:
+        start_button(run.request, "Compute it again", "again", _say_started)
     with st.expander("All settings"):
         settings = run.request.settings.items()
         rows = [(name.replace("_", " "), _shown(value)) for name, value in settings]
@@ -117,6 +122,10 @@ def _one_run(run: RunCard) -> None:
         show_table(table, "Every setting of this run")
     if not run.state.active:
         _delete(run)
+
+
+def _say_started(run_id: str) -> None:
+    state.set(Key.STARTED, run_id)
 
 
 def _export(run: RunCard) -> None:

@@ -94,9 +94,7 @@ def save_workbook(summary: FitSummary, content: bytes) -> int:
         for name, each in summary.phenotypes.items()
     }
     found = read_workbook(content, run=summary.run, digests=digests)
-    for review in found:
-        cache.reviews().save(review)
-    return len(found)
+    return len(cache.reviews().save_all(found))
 
 
 def report_of(summary: FitSummary) -> Report:

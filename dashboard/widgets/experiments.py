@@ -73,6 +73,8 @@ def offer(kind: str) -> None:
     st.info(MISSING[kind])
     if cards and cards[0].state in WAYS_TO_END:
         st.warning(f"The last attempt: {plain(cards[0].message, 300)}")
+    elif cards and cards[0].state is RunState.REMOVED:
+        st.warning(plain(cards[0].message, 300))
     elif cards and cards[0].damaged:
         st.warning("The stored result is damaged. Compute it again.")
     start_button(request_for(kind), "Compute it now", f"offer.{kind}")

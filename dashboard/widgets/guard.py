@@ -8,6 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 from dashboard.session import state
+from dashboard.text.disk import disk_words
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
@@ -22,8 +23,7 @@ def guarded(draw: Callable[[], Answer]) -> Answer | None:
     except SwiftError as error:
         show_problems(error)
     except OSError as error:
-        reason = plain(error.strerror or type(error).__name__, 200)
-        st.error(f"A file of the store cannot be used: {reason}. Make room or ask for access.")
+        st.error(plain(disk_words(error), 400))
     except MemoryError:
         st.error("This machine has no memory left for that. Close other programs and try again.")
     page = state.page("runs")

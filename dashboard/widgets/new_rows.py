@@ -45,7 +45,7 @@ def show_new_rows(summary: FitSummary) -> None:
         return
     run = _chosen_run(runs)
     if run.state is RunState.DONE:
-        _show_projection(summary, cache.store().projection(run.id))
+        _show_projection(summary, cache.projection(run.id))
     elif run.state.active:
         st.info("This is being computed; it appears here by itself.")
     else:

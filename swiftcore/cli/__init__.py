@@ -41,8 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # late: the dashboard, which has a parser of its own, need not wait for the compiler
-    fit, experiments, data = (
-        import_module(f"swiftcore.cli.{name}") for name in ("fit", "experiments", "data_commands")
+    fit, experiments, data, backups = (
+        import_module(f"swiftcore.cli.{name}")
+        for name in ("fit", "experiments", "data_commands", "backups")
     )
     fit.add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
     experiments.add_experiments(commands)
@@ -50,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("data", help="look at or build data sets from files")
     )
     commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
+    backups.add_backup(
+        commands.add_parser("backup", help="all that the dashboard keeps, as a file")
+    )
+    backups.add_restore(commands.add_parser("restore", help="bring a backup back"))
     return parser
 
 

@@ -14,7 +14,7 @@ from support.tiny_store import ended, tiny_dataset, wait_for
 
 from dashboard.jobs import jobs
 from dashboard.store.cards import RunState, UnknownDataset
-from dashboard.store.job_state import PARKED
+from dashboard.store.job_state import PARKED, Job
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
@@ -205,3 +205,25 @@ def test_an_unforeseen_error_leaves_a_sentence_and_a_log(store: Store) -> None:
     wait_for(lambda: job.pid() is None)
     assert job.state().state is RunState.FAILED and "log" in job.state().message
     assert "Traceback" in job.log.read_text()
+
+
+@pytest.mark.parametrize("fails", ["Popen", "note_process", "open"])
+def test_a_failed_start_leaves_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    request = Request("fit", store.add_dataset(tiny_dataset()))
+    real_open = os.open
+
+    def full(*arguments: object, **_: object) -> int:
+        if fails != "open" or str(arguments[0]).endswith("log.txt"):
+            raise OSError(28, "No space left on device")
+        return real_open(*arguments)
+
+    place = {"Popen": jobs.subprocess, "note_process": Job, "open": os}[fails]
+    monkeypatch.setattr(place, fails, full)
+    with pytest.raises(jobs.NotStarted, match="No space"):
+        jobs.start(store, request)
+    monkeypatch.undo()
+    assert list((store.root / "jobs").iterdir()) == list(store.temporary.iterdir()) == []
+    assert store.runs() == []
+    store.delete_dataset(request.dataset)  # nothing is left that would stand in the way

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from dashboard.store.reviews import VERDICTS, Review, Reviews, agreement_of
+from dashboard.store.review_file import VERDICTS, opened_to_write
+from dashboard.store.reviews import Review, Reviews, agreement_of
 from swiftcore.errors import InvalidSettings, SwiftError
 
 ONE = Review("r" * 32, "P01", "digest", "anna", name="Heart", verdict="yes", comment="clear")
@@ -45,10 +46,10 @@ def test_nothing_is_ever_changed(reviews: Reviews) -> None:
 
 
 def test_the_disk_has_it_before_save_returns(reviews: Reviews) -> None:
-    with sqlite3.connect(reviews.path) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    with reviews._open() as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+    reviews.save(ONE)
+    with opened_to_write(reviews.path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_hostile_text_is_kept_as_typed(reviews: Reviews) -> None:
 def test_a_file_that_is_no_database_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "reviews.sqlite").write_bytes(b"nonsense" * 1000)
     with pytest.raises(SwiftError, match="reviews cannot be read"):
-        Reviews(tmp_path)
+        Reviews(tmp_path).latest("r")
 
 
 def judged(verdicts: dict[str, list[str]]) -> list[Review]:

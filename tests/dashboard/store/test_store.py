@@ -26,7 +26,7 @@ from dashboard.store.request import Request
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
 from swiftcore.data.samples import load_sample
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, InvalidSettings
 
 
 def test_a_data_set_comes_back_as_it_was(store: Store) -> None:
@@ -194,16 +194,52 @@ def test_what_is_being_computed_cannot_be_deleted(store: Store) -> None:
         store.delete_dataset(request.dataset)
 
 
-def test_litter_of_the_dead_is_swept_and_that_of_the_living_spared(store: Store) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    litter = store.temporary / f"{gone.pid}-abc"
-    litter.mkdir()
-    (litter / "half").write_bytes(b"x")
-    mine = store.temporary / f"{os.getpid()}-abc"
-    mine.write_bytes(b"x")
-    Store(store.root)
-    assert not litter.exists() and mine.exists()
+@pytest.mark.parametrize("mode", [0o755, 0o770])
+def test_a_data_folder_with_open_doors_is_closed(tmp_path: Path, mode: int) -> None:
+    root = Store(tmp_path / "store").root
+    for folder in (root, root / "datasets"):
+        folder.chmod(mode)
+    Store(root)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (root, root / "datasets")} == {0o700}
+    (tmp_path / "empty").mkdir(mode=mode)
+    assert stat.S_IMODE(Store(tmp_path / "empty").root.stat().st_mode) == 0o700
+
+
+def test_a_folder_of_others_is_left_as_it_is(tmp_path: Path) -> None:
+    shared, used = tmp_path / "shared", tmp_path / "used"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    used.mkdir()
+    used.chmod(0o755)
+    (used / "thesis.doc").touch()
+    for folder, found in ((shared, "everybody"), (used, "other things")):
+        before = folder.stat().st_mode
+        with pytest.raises(InvalidSettings, match=found):
+            Store(folder)
+        assert folder.stat().st_mode == before and not (folder / "runs").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    folder.chmod(0o755)
+    os.chown(folder, 12_345, 12_345)
+    with pytest.raises(InvalidSettings, match="somebody else"):
+        Store(folder)
+
+
+def test_stray_files_with_the_name_of_an_id_do_no_harm(fitted_store: Store, fit_id: str) -> None:
+    strays = [fitted_store.root / place / ("a" * 32) for place in ("datasets", "runs", "jobs")]
+    for stray in strays:
+        stray.write_bytes(b"stray")
+    again = Store(fitted_store.root)
+    assert [card.id for card in again.runs()] == [fit_id] and len(again.datasets()) == 1
+    assert jobs.start(again, again.run(fit_id).request) == fit_id
+    request = Request("fit", again.datasets()[0].id, {"seed": 9})
+    (again.root / "runs" / request.key()).write_bytes(b"stray")
+    again.publish_run(request, {"model.npz": b"x"}, 1.0, 1.0)
+    assert not again.run(request.key()).damaged
 
 
 def test_the_root_is_where_the_environment_says(

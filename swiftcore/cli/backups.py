@@ -1,0 +1,79 @@
+"""``swift backup`` and ``swift restore``: everything the dashboard keeps, as one file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from swiftcore.cli.extras import check_dashboard
+
+ONE_S_OWN = "Restore only backups of your own: a file from others can hold results nobody computed."
+
+
+def add_backup(parser: argparse.ArgumentParser) -> None:
+    """Where to, and of which store."""
+    parser.description = (
+        "Write data sets, results and judgements of the dashboard into one private file. A running "
+        "dashboard does not mind. The file holds patient data: keep it as safe as the data."
+    )
+    parser.add_argument("file", type=Path, help="the backup to write; an older one is replaced")
+    _add_folder(parser)
+    parser.set_defaults(run=_backup)
+
+
+def add_restore(parser: argparse.ArgumentParser) -> None:
+    """Where from, and into which store."""
+    parser.description = (
+        "Bring a backup back. The whole file is checked first; what is in the data folder stays, "
+        f"and judgements are added where they are missing. {ONE_S_OWN}"
+    )
+    parser.add_argument("file", type=Path, help="a file written by swift backup")
+    _add_folder(parser)
+    parser.set_defaults(run=_restore)
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    where = "the data folder of the dashboard (default ~/.swift-phenotyping)"
+    parser.add_argument("--data-dir", type=Path, default=None, help=where)
+
+
+def _backup(chosen: argparse.Namespace) -> int:
+    check_dashboard()
+    from dashboard.store.backup import write_backup  # late: it is an extra
+
+    done = write_backup(_root(chosen), chosen.file)
+    size = chosen.file.stat().st_size / 1e6
+    _print([f"Saved to {chosen.file} ({size:,.1f} MB): {_counts(done)}."])
+    _print(f"Left out: {one}." for one in done.left_out)
+    return 2 if done.left_out else 0
+
+
+def _restore(chosen: argparse.Namespace) -> int:
+    check_dashboard()
+    from dashboard.store.restore import restore_backup  # late: it is an extra
+
+    root = _root(chosen)
+    done = restore_backup(root, chosen.file)
+    _print([f"Restored into {root}: {_counts(done)}."])
+    if done.there:
+        _print([f"{done.there:,} data sets and results were there already and stayed."])
+    _print(done.notes)
+    return 0
+
+
+def _root(chosen: argparse.Namespace) -> Path:
+    from dashboard.store.store import default_root  # late: it is an extra
+
+    return Path(chosen.data_dir.expanduser().resolve() if chosen.data_dir else default_root())
+
+
+def _counts(done: Any) -> str:
+    return f"{done.datasets:,} data sets, {done.runs:,} results, {done.judgements:,} judgements"
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
