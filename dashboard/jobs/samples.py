@@ -46,7 +46,7 @@ def seed_samples(store: Store) -> None:
             store.add_dataset(load_sample(name), synthetic=True)
             folder = sample_folder(name) / "results"
             for path in sorted(folder.glob("*.zip")):
-                store.import_run(path.read_bytes())
+                store.add_shipped(path.read_bytes())
             _seed_reviews(Reviews(store.root), folder / "reviews.json")
         write_atomic(seeded, b"", private=True)
 
