@@ -13,13 +13,14 @@ from dashboard.store.dataset_files import dataset_id, read_data
 from dashboard.store.imported import ORIGIN, Origin, new_origin, read_origin
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import Files, FittedRun, Projection
-from dashboard.store.run_record import CLOCKS, RUN, Facts, read_facts
+from dashboard.store.run_record import RUN, Facts, read_facts
 from dashboard.store.verified_folder import SEAL
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 
 FILES = {"fit": {"model.npz", "links.json"}, "projection": {"projection.npz"}}
+CLOCKS = 86_400.0  # seconds by which clocks may differ
 MAX_MASS = 1e9  # times the mass of the data: more than any fit gives its rows
 Result = FittedRun | Experiment | Projection
 
@@ -51,7 +52,9 @@ class Bundle:
         return new_origin(self.files, file, run, self.version, with_data=with_data)
 
 
-def read_bundle(content: bytes, stored: Callable[[str], Dataset]) -> Bundle:
+def read_bundle(
+    content: bytes, stored: Callable[[str], Dataset], *, shipped: bool = False
+) -> Bundle:
     """A run and perhaps its data set, checked in full.
 
     Parameters
@@ -59,6 +62,8 @@ def read_bundle(content: bytes, stored: Callable[[str], Dataset]) -> Bundle:
     content : bytes
     stored : callable
         The data set of an id; raises UnknownDataset.
+    shipped : bool
+        Whether it comes with the program; then it may be newer than a clock that is slow.
 
     Raises
     ------
@@ -78,7 +83,10 @@ def read_bundle(content: bytes, stored: Callable[[str], Dataset]) -> Bundle:
                 "another data set",
                 "Export the run again.",
             )
-    _check_against(facts, result, data or stored(request.dataset))
+    faults = list(_data_faults(result, data or stored(request.dataset)))
+    faults += () if shipped else _time_faults(facts)
+    if faults:
+        raise InvalidData([_not_so(fault).problems[0] for fault in faults])
     return Bundle(folders["run"], request, facts.version, data)
 
 
@@ -104,18 +112,14 @@ def _check_run(files: Files) -> tuple[Request, Facts, Result]:
     return request, facts, _result(request, files)
 
 
-def _check_against(facts: Facts, result: Result, dataset: Dataset) -> None:
-    """Refuse a result that is not of the data set that its request names."""
+def _data_faults(result: Result, dataset: Dataset) -> Iterator[str]:
+    """In what a result is not of the data set that its request names."""
     if isinstance(result, FittedRun):
-        faults = list(_fit_faults(result, dataset))
+        yield from _fit_faults(result, dataset)
     elif isinstance(result, Projection):
-        faults = list(_projection_faults(result, dataset))
+        yield from _projection_faults(result, dataset)
     else:
-        faults = list(_experiment_faults(result, dataset))
-    if facts.ended is not None and facts.ended > time.time() + CLOCKS:
-        faults.append("a time in the future")
-    if faults:
-        raise InvalidData([_not_so(fault).problems[0] for fault in faults])
+        yield from _experiment_faults(result, dataset)
 
 
 def _result(request: Request, files: Files) -> Result:
@@ -127,6 +131,15 @@ def _result(request: Request, files: Files) -> Result:
     if experiment.kind != request.kind:
         raise _not_so(f"a result of the kind {experiment.kind[:40]!r}")
     return experiment
+
+
+def _time_faults(facts: Facts) -> Iterator[str]:
+    """Times that cannot be; not asked of one's own results, made when a clock was wrong."""
+    ended = facts.ended or 0.0
+    if facts.created > ended + CLOCKS:
+        yield "an end before the beginning"
+    if ended > time.time() + CLOCKS:
+        yield "a time in the future"
 
 
 def _fit_faults(fit: FittedRun, dataset: Dataset) -> Iterator[str]:

@@ -20,6 +20,7 @@ from swiftcore.runtime.plain_json import read_json
 from swiftcore.runtime.ranges import FLAG, listed, real, record, record_faults, text
 
 ORIGIN = "origin.json"
+SOURCE = "source"  # the column of a saved table that tells of an import
 MAX_NAME = 120
 MAX_STEPS = 20  # of the way of a result from store to store; the newest are kept
 LAST_TIME = 7.2e9  # seconds since 1970: no result is from the 23rd century

@@ -19,7 +19,6 @@ from swiftcore.runtime.ranges import Range, real, record_faults, text
 RUN = "run.json"
 DAMAGED = "The stored result was changed after it was written. Compute it again."
 DAMAGED_IMPORT = "The stored result was changed after it was written. Import it again."
-CLOCKS = 86_400.0  # seconds by which a clock that was set may make an end precede its beginning
 _FACTS = {
     "request": Range(lambda value: isinstance(value, dict), "a request"),
     "created": TIME,
@@ -70,8 +69,6 @@ def read_facts(content: bytes) -> tuple[Request, Facts]:
         if faults:
             raise ValueError("; ".join(faults))
         created, ended, seconds = (float(plain[name]) for name in ("created", "ended", "seconds"))
-        if created > ended + CLOCKS:
-            raise ValueError("an end before the beginning")
         known = Facts(created, ended, seconds, plain["algorithm"], plain["version"])
         return Request.from_plain(plain["request"]), known
     except (LookupError, TypeError, ValueError, OverflowError) as error:

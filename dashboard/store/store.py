@@ -184,7 +184,14 @@ class Store:
                 for place in ("runs", "jobs", "parts"):
                     remove(self.root / place / each, self.temporary)
         used = {one.dataset for one in others if one.id not in gone}
-        self._drop_rows({one.dataset for one in gone.values() if one.kind == "projection"} - used)
+        self.drop_rows({one.dataset for one in gone.values() if one.kind == "projection"} - used)
+
+    def drop_rows(self, datasets: Iterable[str]) -> None:
+        """Delete those of the data sets that are new rows; nothing describes them any more."""
+        for each in datasets:
+            folder = self.root / "datasets" / each
+            if folder.is_dir() and self.card(each).role == NEW_ROWS:
+                remove(folder, self.temporary)
 
     def fit(self, run_id: str) -> FittedRun:
         """A finished fit; raises UnknownRun or DamagedRun."""
@@ -264,17 +271,11 @@ class Store:
 
     def add_shipped(self, content: bytes) -> str:
         """Take in a result that comes with the program: checked in full, but one's own."""
-        found = read_bundle(content, self.dataset)
+        found = read_bundle(content, self.dataset, shipped=True)
         self._publish(found.files, self.root / "runs" / found.request.key())
         return found.request.key()
 
     # ---- inside
-
-    def _drop_rows(self, datasets: Iterable[str]) -> None:
-        for each in datasets:
-            folder = self.root / "datasets" / each
-            if folder.is_dir() and self.card(each).role == NEW_ROWS:
-                remove(folder, self.temporary)
 
     def _dataset_folder(self, dataset: str) -> Path:
         folder = self.root / "datasets" / dataset if is_id(dataset) else None
