@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.session import cache, selection, state
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.origin import draw_page
 from dashboard.widgets.sidebar import show_sidebar
 
 ICON = Path(__file__).with_name("icon.png")
@@ -59,7 +60,7 @@ def _view(name: str) -> Callable[[], None]:
     """A view is loaded when its page is opened: the first page must not wait for the others."""
 
     def run() -> None:
-        guarded(import_module(f"dashboard.views.{name}").show)
+        draw_page(name, lambda: guarded(import_module(f"dashboard.views.{name}").show))
 
     return run
 

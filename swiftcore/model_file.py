@@ -23,13 +23,23 @@ from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.factorizations import load_estimator
+from swiftcore.model_checks import (
+    ABOUT,
+    LATER,
+    MODEL_FORMAT,
+    check_history,
+    check_names,
+    checked_weights,
+    is_sound_factor,
+)
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.runtime.ranges import record_faults
 from swiftcore.spec import SETTINGS, ModelSpec, value_problems
 from swiftcore.tensor import Mode
 
-MODEL_FORMAT = "swift-model 1"  # raise it when files written before cannot be read any more
 OWN = Limits(decoded_mb=65_536)  # a file that its owner names may be large
 _RETIRED = {"paper_schedule"}  # parameters of estimators that older files still name
 Array = NDArray[np.float64]
@@ -136,7 +146,7 @@ class ModelContents:
         """
         try:
             return _read(read_arrays(content, name, Budget(limits or Limits())))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise _no_model(name, error) from error
 
 
@@ -201,21 +211,25 @@ def _no_model(name: str, error: Exception) -> InvalidData:
 
 
 def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
-    about = json.loads(bytes(arrays["about"]).decode())
-    if about["format"] != MODEL_FORMAT:
-        raise ValueError(f"format {about['format']!r}")
-    modes = tuple(Mode(str(mode["name"]), tuple(mode["labels"])) for mode in about["modes"])
+    about = read_json(bytes(arrays["about"]))
+    if faults := list(record_faults(about, ABOUT, optional=LATER)):
+        raise ValueError("; ".join(faults))
+    modes = tuple(Mode(mode["name"], tuple(mode["labels"])) for mode in about["modes"])
     parameters = {k: v for k, v in about["parameters"].items() if k not in _RETIRED}
     spec = ModelSpec.from_json(about["spec"]) if "spec" in about else _spec_of(parameters)
     if problems := value_problems(parameters):
         raise InvalidSettings(problems)
+    check_names(arrays, len(modes))
     costs = [arrays.get(f"cost_{mode}") for mode in range(1, len(modes))]
     history = tuple(FitProgress(**entry) for entry in about["history"])
-    if not history:
-        raise ValueError("no history")
+    check_history(history, promised=factorization(spec.method).costs == "all")
+    if any(part >= spec.rank for part in about["dead_components"]):
+        raise ValueError(f"a dead component beyond the rank of {spec.rank}")
     weighting = dict(about.get("weighting", {}))
     if "feature_weights" in arrays:
-        weighting["features"] = arrays["feature_weights"]
+        weighting["features"] = checked_weights(
+            arrays["feature_weights"], sum(len(mode) for mode in modes[1:])
+        )
     return ModelContents(
         spec,
         parameters,
@@ -223,9 +237,9 @@ def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
         _checked_factors(arrays, modes, spec),
         FitOutcome[about["outcome"]],
         history,
-        tuple(int(part) for part in about["dead_components"]),
+        tuple(about["dead_components"]),
         float(about["value_unit"]),
-        bool(about["rows_still"]),
+        about["rows_still"],
         check_costs(costs, [len(mode) for mode in modes[1:]]),
         weighting,
     )
@@ -244,9 +258,9 @@ def _checked_factors(
         raise ValueError(f"{len(modes)} modes")
     factors = [arrays[f"factor_{axis}"] for axis in range(len(modes))]
     signed = factorization(spec.method).signed
-    for factor, mode in zip(factors, modes, strict=True):
+    for axis, (factor, mode) in enumerate(zip(factors, modes, strict=True)):
         sound = factor.shape == (len(mode), spec.rank) and factor.dtype.kind == "f"
-        if not sound or not np.isfinite(factor).all() or ((factor < 0).any() and not signed):
+        if not sound or not is_sound_factor(factor, signed=signed, profiles=axis > 0):
             raise ValueError(f"{mode.name[:40]!r} has factors that cannot be")
     return [np.asarray(factor, dtype=np.float64) for factor in factors]
 

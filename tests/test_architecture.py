@@ -41,6 +41,7 @@ LAYERS = (
     "swiftcore.data",
     "swiftcore.evaluation.protocol",
     "swiftcore.evaluation.methods",
+    "swiftcore.model_checks",
     "swiftcore.model_file",
     "swiftcore.fitting",
     "swiftcore.evaluation.experiments",

@@ -129,6 +129,25 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
     return figure
 
 
+def say_source(figure: Figure, said: str) -> None:
+    """Write above a figure where its numbers came from, so that a saved picture tells it too."""
+    line = 26  # pixels
+    layout = figure.layout
+    figure.update_layout(
+        height=layout.height and layout.height + line,
+        margin={"t": int(layout.margin.t or 0) + line},
+        title={
+            "text": safe(said, 140),
+            "font": {"size": 12, "color": INK},
+            "x": 0,
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 6},
+        },
+    )
+
+
 def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figure:
     """Label horizontal bars drawn at y = 0, 1, 2 ... from the top.
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from dashboard.jobs.estimate import Estimate, estimate
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.job_state import Job
-from dashboard.store.request import Request
+from dashboard.store.request import OF_A_FIT, Request
 from dashboard.store.store import Store
 from dashboard.store.temporary import remove, sweep
-from swiftcore.errors import SwiftError, refuse
+from swiftcore.errors import InvalidSettings, SwiftError, refuse
 
-__all__ = ["Estimate", "active", "cancel", "estimate", "start"]
+__all__ = ["Estimate", "active", "cancel", "check_fit", "estimate", "start"]
 
 PATIENCE = (1.0, 1.0)  # seconds from the flag to SIGTERM, and from SIGTERM to SIGKILL
 CODE = Path(__file__).parents[2]
@@ -53,8 +53,7 @@ def start(store: Store, request: Request) -> str:
     """
     run_id = request.key()
     store.usable_card(request.dataset)
-    if request.run:
-        store.run(request.run)
+    check_fit(store, request)
     with store.lock():
         attempt = _next_attempt(store, run_id)
         if attempt:
@@ -69,6 +68,31 @@ def start(store: Store, request: Request) -> str:
                 remove(job.folder, store.temporary)
                 raise _not_started(run_id, error) from error
     return run_id
+
+
+def check_fit(store: Store, request: Request) -> None:
+    """Refuse to follow the phenotypes of a fit that nobody computed here.
+
+    Noise and stability compute the fit again and number its phenotypes; only a fit computed
+    here is known to have the same.
+
+    Raises
+    ------
+    UnknownRun
+        If the fit is not in the store.
+    InvalidSettings
+        If it was imported.
+    """
+    fit = store.run(request.run) if request.run else None
+    if fit is not None and fit.imported is not None and request.kind in OF_A_FIT:
+        raise refuse(
+            "fit-imported",
+            "Only phenotypes that were computed here can be followed",
+            f"run {fit.id[:8]}",
+            f"a result {fit.imported.words}",
+            "Compute the same fit here first, and choose that one.",
+            kind=InvalidSettings,
+        )
 
 
 def _next_attempt(store: Store, run_id: str) -> int:

@@ -49,7 +49,7 @@ def seed_samples(store: Store) -> None:
             store.add_dataset(load_sample(name), synthetic=True)
             folder = sample_folder(name) / "results"
             for path in sorted(folder.glob("*.zip")):
-                set_kept(store.root, store.import_run(path.read_bytes()), True)
+                set_kept(store.root, store.add_shipped(path.read_bytes()), True)
             _seed_reviews(Reviews(store.root), folder / "reviews.json")
         write_atomic(seeded, b"", private=True)
 

@@ -15,6 +15,7 @@ from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
 from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
 from dashboard.report.sections import Section, experiment_sections
 from dashboard.store.cards import DatasetCard, RunCard
+from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, plural
@@ -99,6 +100,8 @@ class Report:
         Links, stability, evaluation and noise, as far as they were computed.
     limit : int
         Counts below it are hidden.
+    source : str
+        Where the fit was imported from; empty if it was computed here.
     """
 
     title: str
@@ -111,6 +114,7 @@ class Report:
     phenotypes: tuple[PhenotypeSheet, ...]
     sections: tuple[Section, ...]
     limit: int
+    source: str = ""
 
 
 def gather_report(
@@ -121,6 +125,7 @@ def gather_report(
     *,
     reviews: Iterable[Review] = (),
     experiments: Mapping[str, Experiment] | None = None,
+    origins: Mapping[str, Origin] | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Report:
     """Gather what may be shown of a fit.
@@ -135,6 +140,8 @@ def gather_report(
         Of this run; those of another content are left out.
     experiments : dict of Experiment
         Any of stability, evaluation, noise, ablation; links come with the fit.
+    origins : dict of Origin
+        By kind, where those that were imported came from.
     limit : int
         The smallest count that may be shown; below 5 only for synthetic data.
 
@@ -169,8 +176,9 @@ def gather_report(
             (name.replace("_", " "), str(value)) for name, value in fit.settings.items()
         ),
         phenotypes=phenotypes,
-        sections=experiment_sections(known, summary.names, limit),
+        sections=experiment_sections(known, summary.names, limit, origins or {}),
         limit=limit,
+        source=fit.imported.words if fit.imported else "",
     )
 
 
@@ -226,6 +234,10 @@ def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> Mo
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
     said = [NOT_A_DIAGNOSIS, NOT_A_CAUSE]
+    if fit.imported is not None:
+        said.append(fit.imported.sentence)
+    if card.imported:
+        said.append("Its data came with an imported result.")
     if not fit.converged:
         said.append(f"Read with care. {fit.outcome}")
     if card.synthetic:
@@ -253,6 +265,12 @@ def _facts(
         ("Phenotypes", f"{alive}{dead}"),
         ("How the fit ended", fit.outcome),
         ("Fit error", f"{fit.objective:,.1f}"),
-        ("Computed", f"{when}, in {run.seconds:,.0f} s, by SWIFT Phenotyping {__version__}"),
+        ("Computed", f"{when}, in {run.seconds:,.0f} s, {_by(fit)}"),
         ("Run", run.id),
     )
+
+
+def _by(fit: FittedRun) -> str:
+    if fit.imported is None:
+        return f"by SWIFT Phenotyping {__version__}"
+    return f"as its file says, by SWIFT Phenotyping {fit.imported.version}; {fit.imported.words}"

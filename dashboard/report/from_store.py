@@ -32,15 +32,17 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
     """
     run, fit = store.run(run_id), store.fit(run_id)
     runs, experiments = store.runs(run.dataset), {}
+    origins = {"links": run.imported}
     for kind in EXPERIMENTS:
         newest = newest_sound(runs, kind, run_id if kind in OF_A_FIT else "")
         if newest is not None:
-            experiments[kind] = store.experiment(newest.id)
+            experiments[kind], origins[kind] = store.experiment(newest.id), newest.imported
     noise = newest_sound(runs, "noise")
     if "noise" not in experiments and noise is not None:
         found = store.experiment(noise.id)
         if "scores" in found.tables:  # they are of the data; P01, P02 ... are of another fit
             experiments["noise"] = replace(found, tables={"scores": found.tables["scores"]})
+            origins["noise"] = noise.imported
     judged, unread = _judgements(reviews, run_id)
     report = gather_report(
         run,
@@ -49,6 +51,7 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         store.dataset(run.dataset).tensor,
         reviews=judged,
         experiments=experiments,
+        origins={kind: origin for kind, origin in origins.items() if origin is not None},
         limit=limit,
     )
     return replace(report, warnings=(*report.warnings, *unread))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from dashboard.privacy.small_counts import hide_table
+from dashboard.store.imported import Origin
 from dashboard.text import result_sentences
 from swiftcore.evaluation.experiments.result import Experiment
 
@@ -46,16 +47,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """Some tables under one heading, with what they say in a sentence and notes."""
+    """Some tables under one heading, with what they say in a sentence and notes.
+
+    ``source`` tells where they were imported from; empty if they were computed here.
+    """
 
     title: str
     sentence: str
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
+    source: str = ""
 
 
 def experiment_sections(
-    experiments: Mapping[str, Experiment], names: Mapping[str, str], limit: int
+    experiments: Mapping[str, Experiment],
+    names: Mapping[str, str],
+    limit: int,
+    origins: Mapping[str, Origin],
 ) -> tuple[Section, ...]:
     """One section per experiment that is there, in the order a reader asks.
 
@@ -67,6 +75,8 @@ def experiment_sections(
         What each phenotype is called.
     limit : int
         Counts below it are hidden.
+    origins : dict of Origin
+        By kind, where those that were imported came from.
     """
     makers: dict[str, Callable[[Experiment], Section]] = {
         "links": lambda found: _links(found, names),
@@ -75,7 +85,15 @@ def experiment_sections(
         "noise": lambda found: _noise(found, names),
         "ablation": _ablation,
     }
-    return tuple(make(experiments[kind]) for kind, make in makers.items() if kind in experiments)
+    made = {kind: make(experiments[kind]) for kind, make in makers.items() if kind in experiments}
+    return tuple(_marked(section, origins.get(kind)) for kind, section in made.items())
+
+
+def _marked(section: Section, origin: Origin | None) -> Section:
+    """The section, with where it was imported from if it was."""
+    if origin is None:
+        return section
+    return replace(section, notes=(origin.sentence, *section.notes), source=origin.words)
 
 
 def _links(found: Experiment, names: Mapping[str, str]) -> Section:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dashboard.report.contents import PhenotypeSheet, Report
 from dashboard.report.sections import Section, Table
+from dashboard.store.imported import SOURCE
 from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
@@ -23,16 +24,25 @@ def report_tables(report: Report) -> tuple[Table, ...]:
 
 
 def report_csv(report: Report) -> bytes:
-    """A zip with one CSV file per table; no cell is taken for a formula."""
-    return zip_bytes((f"{table.key}.csv", _csv(table)) for table in report_tables(report))
+    """A zip with one CSV file per table; no cell is taken for a formula.
+
+    Tables of what was imported have one more column, which says so.
+    """
+    sources = {table.key: part.source for part in report.sections for table in part.tables}
+    return zip_bytes(
+        (f"{table.key}.csv", _csv(table, sources.get(table.key, report.source)))
+        for table in report_tables(report)
+    )
 
 
-def _csv(table: Table) -> bytes:
+def _csv(table: Table, source: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([csv_safe(column) for column in table.columns])
+    more = [source] if source else []
+    writer.writerow([csv_safe(column) for column in (*table.columns, *([SOURCE] if more else []))])
     for row in table.rows:
-        writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in row])
+        cells = (*row, *more)
+        writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in cells])
     return text.getvalue().encode("utf-8-sig", "replace")
 
 
@@ -44,6 +54,7 @@ def report_json(report: Report) -> str:
         "run": report.run,
         "title": report.title,
         "data": report.subtitle,
+        "source": report.source,
         "small_counts_hidden_below": report.limit,
         "warnings": list(report.warnings),
         "facts": dict(report.facts),
@@ -57,6 +68,7 @@ def report_json(report: Report) -> str:
 def _plain_section(section: Section) -> dict[str, Any]:
     return {
         "title": section.title,
+        "source": section.source,
         "sentence": section.sentence,
         "notes": list(section.notes),
         "tables": {

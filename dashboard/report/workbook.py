@@ -40,7 +40,8 @@ def make_workbook(report: Report) -> bytes:
     assert isinstance(sheet, Worksheet)
     sheet.title = SHEET
     columns = _columns(report)
-    heading = _put(sheet, 1, 1, f"{report.title}: {report.subtitle}")
+    source = f" ({report.source})" if report.source else ""
+    heading = _put(sheet, 1, 1, f"{report.title}: {report.subtitle}{source}")
     _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))

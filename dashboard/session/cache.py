@@ -18,7 +18,7 @@ import streamlit as st
 
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.summary import FEATURES_READ
-from dashboard.store.cards import RunCard, newest_sound, select_runs
+from dashboard.store.cards import NEW_ROWS, RunCard, newest_sound, select_runs
 from dashboard.store.keeping import note_use
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Review, Reviews
@@ -73,6 +73,12 @@ def dataset(identifier: str) -> Dataset:
 def card(identifier: str) -> DatasetCard:
     """What a list says about a data set."""
     return store().card(identifier)
+
+
+def datasets() -> dict[str, DatasetCard]:
+    """The data sets to choose from, newest first; new rows described by a fit are none."""
+    cards = store().datasets()
+    return {card.id: card for card in cards if card.role != NEW_ROWS}
 
 
 def fit(run: str) -> FittedRun:

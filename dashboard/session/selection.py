@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dashboard.session import cache, state
 from dashboard.session.state import Key
-from dashboard.store.cards import DatasetCard, RunCard, RunState
+from dashboard.store.cards import DatasetCard, RunCard, RunState, belongs
+from dashboard.store.imported import Origin
 
 NOT_HERE = "The result of this link is not in this store, or is not finished."
 REMOVED = (
@@ -16,7 +17,7 @@ ANOTHER = "Here is the newest one of this data set instead."
 def resolve() -> list[str]:
     """Put the chain on things that exist; sentences for what is not there or not whole."""
     notices: list[str] = []
-    cards = {card.id: card for card in cache.store().datasets()}
+    cards = cache.datasets()
     asked_for = cache.runs(kind="fit")
     fits = [run for run in asked_for if run.state is RunState.DONE]
     if not state.current_dataset():  # a link may name the run alone
@@ -61,6 +62,20 @@ def finished_fits() -> list[RunCard]:
     return [run for run in runs if run.state is RunState.DONE]
 
 
+def origin() -> Origin | None:
+    """Where the chosen fit was imported from; None if it was computed here."""
+    mine = [fit for fit in finished_fits() if fit.id == state.current_run()]
+    return mine[0].imported if mine else None
+
+
+def fit_of(run: RunCard) -> RunCard | None:
+    """The fit that an experiment or new rows belong to, if it is here."""
+    if run.kind == "fit":
+        return run
+    fits = cache.runs(kind="fit")
+    return next((fit for fit in fits if belongs(run, fit.id, fit.imported)), None)
+
+
 def _first_dataset(cards: dict[str, DatasetCard], fits: list[RunCard]) -> str:
     """One's own data with the newest result; else the first sample that has one; else any."""
     fitted = [cards[fit.dataset] for fit in fits if fit.dataset in cards and not fit.damaged]
@@ -70,5 +85,7 @@ def _first_dataset(cards: dict[str, DatasetCard], fits: list[RunCard]) -> str:
 
 
 def _first_run(fits: list[RunCard]) -> str:
+    """The newest sound one, one's own before imported ones."""
     sound = [fit for fit in fits if not fit.damaged]
-    return next((fit.id for fit in [*sound, *fits]), "")
+    own = [fit for fit in sound if fit.imported is None]
+    return next((fit.id for fit in [*own, *sound, *fits]), "")

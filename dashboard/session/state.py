@@ -156,9 +156,13 @@ def synthetic() -> bool:
 
 def small_cells() -> int:
     """Counts below this are hidden; 0 shows all, which only synthetic data may."""
-    default = 0 if synthetic() else DEFAULT_LIMIT
-    limit = int(get(Key.SMALL_CELLS, default))
-    return limit if limit or synthetic() else DEFAULT_LIMIT
+    return limit_for(synthetic())
+
+
+def limit_for(synthetic: bool) -> int:
+    """The same for other data than the chosen ones, which are synthetic or not."""
+    limit = int(get(Key.SMALL_CELLS, 0 if synthetic else DEFAULT_LIMIT))
+    return limit if limit or synthetic else DEFAULT_LIMIT
 
 
 def bind_widget(

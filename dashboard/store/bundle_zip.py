@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
+from dashboard.store.imported import ORIGIN
 from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.unpacking import check_entries
@@ -21,7 +22,15 @@ MEGABYTE = 1 << 20
 MAX_BUNDLE = 256 * MEGABYTE
 MAX_MEMBER = 512 * MEGABYTE
 FOREIGN = Limits(decoded_mb=2048)
-RUN_FILES = ("run.json", "model.npz", "links.json", "experiment.json", "projection.npz", SEAL)
+RUN_FILES = (
+    "run.json",
+    "model.npz",
+    "links.json",
+    "experiment.json",
+    "projection.npz",
+    ORIGIN,
+    SEAL,
+)
 DATA_FILES = ("card.json", "data.swift.npz", SEAL)
 _KNOWN = {f"run/{name}" for name in RUN_FILES} | {f"dataset/{name}" for name in DATA_FILES}
 

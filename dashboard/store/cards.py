@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from dashboard.store.imported import ID, Origin
 from dashboard.store.request import Request
 from swiftcore.errors import InvalidData, SwiftError, refuse
 
-_ID = re.compile(r"[0-9a-f]{32}")
+NEW_ROWS = "new rows"  # role of a data set: rows described by a fit, no data to compute with
 
 
 class RunState(Enum):
@@ -47,6 +47,10 @@ class DatasetCard:
         For each mode, how many columns of its unfolding hold anything; for estimates.
     damaged : bool
         True when the stored files are not what was written; then only the id is sure.
+    imported : bool
+        Whether it came with an imported result.
+    role : str
+        :data:`NEW_ROWS`, or nothing for data to compute with.
     """
 
     id: str
@@ -61,6 +65,8 @@ class DatasetCard:
     added: float
     columns: tuple[int, ...] = ()
     damaged: bool = False
+    imported: bool = False
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,8 @@ class RunCard:
         Why it failed, or the sentence of its state.
     damaged : bool
         True when the stored result is not what was written.
+    imported : Origin or None
+        Where the result came from; None if it was computed here.
     """
 
     id: str
@@ -93,6 +101,7 @@ class RunCard:
     progress: Mapping[str, Any] | None
     message: str
     damaged: bool
+    imported: Origin | None = None
 
 
 def select_runs(
@@ -102,12 +111,32 @@ def select_runs(
     return [card for card in cards if dataset in (None, card.dataset) and kind in (None, card.kind)]
 
 
+def belongs(card: RunCard, run: str, origin: Origin | None) -> bool:
+    """Whether an experiment or a projection is of this fit, which was imported or not.
+
+    What was imported names the fit by the id that it had elsewhere; it is of a fit that was
+    imported too, and never of the one that was computed here.
+    """
+    if card.imported is None:
+        return card.request.run == run
+    return origin is not None and card.request.run in (run, origin.run)
+
+
 def newest_sound(cards: Iterable[RunCard], kind: str, run: str = "") -> RunCard | None:
-    """The first whole result of a kind; with ``run``, of those that belong to that fit."""
-    for card in select_runs(cards, kind=kind):
-        if card.state is RunState.DONE and not card.damaged and run in ("", card.request.run):
-            return card
-    return None
+    """The first whole result of a kind, one's own before imported ones.
+
+    With ``run``, of those that belong to that fit; what was imported with an imported fit is
+    found if the fit is among the cards.
+    """
+    listed = list(cards)
+    origin = next((card.imported for card in listed if card.id == run), None)
+    found = [
+        card
+        for card in select_runs(listed, kind=kind)
+        if card.state is RunState.DONE and not card.damaged
+        if not run or belongs(card, run, origin)
+    ]
+    return min(found, key=lambda card: card.imported is not None, default=None)
 
 
 class UnknownRun(SwiftError):
@@ -128,7 +157,7 @@ class StoreBusy(SwiftError):
 
 def is_id(text: object) -> bool:
     """Whether it looks like an id; nothing else ever becomes part of a path."""
-    return isinstance(text, str) and _ID.fullmatch(text) is not None
+    return ID.fits(text)
 
 
 def unknown_run(run_id: object, found: str = "no such run") -> UnknownRun:
@@ -163,6 +192,17 @@ def damaged_dataset(dataset_id: str, found: str) -> InvalidData:
         f"data set {dataset_id[:8]}",
         found,
         "Load the data again.",
+    )
+
+
+def said_synthetic(name: str) -> InvalidData:
+    """The refusal for real data that are here as synthetic ones: their counts would be shown."""
+    return refuse(
+        "dataset-synthetic",
+        "The same data are here already, as synthetic ones",
+        f"data set {name[:60]!r}",
+        "data of real persons",
+        "Delete those that are here first, or say that these are synthetic too.",
     )
 
 

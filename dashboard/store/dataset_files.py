@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 
 import numpy as np
 
-from dashboard.store.cards import DatasetCard
+from dashboard.store.cards import NEW_ROWS, DatasetCard
 from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import refuse
+from swiftcore.runtime.plain_json import read_json
 from swiftcore.tensor import SparseTensor
 
 DATA = "data.swift.npz"
 CARD = "card.json"
+NEW_ROWS_NAME = (
+    "new: "  # how names of new rows begin; older cards have nothing else to tell them by
+)
 OWN = Limits(decoded_mb=65_536)  # what we wrote ourselves may be large
 
 
@@ -42,7 +45,15 @@ def dataset_id(dataset: Dataset) -> str:
     return sha.hexdigest()[:32]
 
 
-def dataset_card(identifier: str, dataset: Dataset, synthetic: bool, added: float) -> DatasetCard:
+def dataset_card(
+    identifier: str,
+    dataset: Dataset,
+    added: float,
+    *,
+    synthetic: bool,
+    imported: bool = False,
+    role: str = "",
+) -> DatasetCard:
     """What a list shows of the data set."""
     tensor = dataset.tensor
     return DatasetCard(
@@ -57,13 +68,16 @@ def dataset_card(identifier: str, dataset: Dataset, synthetic: bool, added: floa
         dataset.origin,
         added,
         _columns(tensor),
+        imported=imported,
+        role=role,
     )
 
 
 def read_card(content: bytes) -> DatasetCard:
     """A card from its file; raises InvalidData if it is none."""
     try:
-        plain = json.loads(content)
+        plain = read_json(content)
+        rows = "role" not in plain and str(plain["name"]).startswith(NEW_ROWS_NAME)
         return DatasetCard(
             str(plain["id"]),
             str(plain["name"]),
@@ -72,10 +86,12 @@ def read_card(content: bytes) -> DatasetCard:
             int(plain["entries"]),
             str(plain["outcome_name"]),
             tuple(str(value) for value in plain["classes"]),
-            bool(plain["synthetic"]),
+            bool(plain["synthetic"]) and not rows,  # once it was taken over from the fit's data
             str(plain["origin"]),
             float(plain["added"]),
             tuple(int(count) for count in plain["columns"]),
+            imported=bool(plain.get("imported", False)),
+            role=NEW_ROWS if rows else str(plain.get("role", "")),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise refuse(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.settings import PROTOCOL, ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import GRIDS
+from swiftcore.runtime.ranges import is_real, shortened
 from swiftcore.spec import DEFAULTS, ModelSpec, key_values
 
 ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
@@ -65,6 +65,8 @@ class Request:
             settings = ModelSpec.of(self.settings).plain()
         else:
             settings = _completed(self.settings, defaults(self.kind))
+            if self.kind in EXPERIMENTS:
+                ExperimentSettings(**settings)  # refuses what is out of range
         object.__setattr__(self, "settings", settings)
 
     @property
@@ -119,7 +121,7 @@ class Request:
                 "request-file",
                 "This is not a request of this version",
                 "the request",
-                f"{type(error).__name__}: {error}",
+                f"{type(error).__name__}: {error}"[:200],
                 "Compute it again.",
             ) from error
 
@@ -159,7 +161,7 @@ def _in_form(name: str, value: Any, default: Any) -> Any:
         if not isinstance(value, str):
             raise _wrong(name, value, "text")
         return value
-    if not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_real(value):
         raise _wrong(name, value, "a number")
     if isinstance(default, int) and value != int(value):
         raise _wrong(name, value, "a whole number")
@@ -171,7 +173,7 @@ def _wrong(name: str, value: Any, expected: str) -> InvalidSettings:
         "setting-type",
         "A setting has the wrong type",
         name,
-        repr(value)[:80],
+        shortened(value),
         f"Give {expected}.",
         kind=InvalidSettings,
     )

@@ -12,18 +12,35 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.store.imported import Origin, read_origin
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.model_checks import MAX_MODES, MODE_FIELDS, is_sound_factor
 from swiftcore.model_file import ModelContents
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.runtime.ranges import Range, listed, record, record_faults, whole
+from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode
+from swiftcore.tensor.entry_checks import MAX_MODE
 
 PROJECTION_FORMAT = "swift-projection 1"
 Files = Mapping[str, bytes]
+_LABELS = MODE_FIELDS["labels"]
+_PROJECTION = {
+    "format": Range(lambda value: value == PROJECTION_FORMAT, repr(PROJECTION_FORMAT)),
+    "modes": listed(record(MODE_FIELDS), MAX_MODES),
+    "unknown": Range(
+        lambda value: isinstance(value, dict) and all(map(_LABELS.fits, value.values())),
+        "labels by mode",
+    ),
+    "entries_left_out": whole(0),
+    "empty_rows": listed(whole(0), MAX_MODE),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +62,8 @@ class FittedRun:
         Components that lost their mass.
     links : Experiment or None
         How the phenotypes go with the outcome, if the data set has one.
+    imported : Origin or None
+        Where it came from; None if it was computed here.
     """
 
     factors: list[NDArray[np.float64]]
@@ -56,6 +75,7 @@ class FittedRun:
     dead: tuple[int, ...]
     objective: float
     links: Experiment | None
+    imported: Origin | None = None
 
     @property
     def rank(self) -> int:
@@ -160,7 +180,11 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
     if "model.npz" not in files:
         raise _no_result("model.npz", KeyError("model.npz"))
     stored = ModelContents.from_bytes(files["model.npz"], "model.npz")
-    links = _links(files["links.json"]) if "links.json" in files else None
+    if not _is_of(stored, ModelSpec.of(settings)):
+        raise _no_result("model.npz", ValueError("other settings than those asked for"))
+    links = None
+    if "links.json" in files:
+        links = _links(files["links.json"], stored.spec.rank)
     return FittedRun(
         factors=stored.factors,
         modes=stored.modes,
@@ -171,6 +195,7 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
         dead=stored.dead_components,
         objective=stored.history[-1].objective,
         links=links,
+        imported=read_origin(files),
     )
 
 
@@ -185,36 +210,62 @@ def read_projection(files: Files) -> Projection:
     """A projection from its stored files; raises InvalidData if its parts do not fit."""
     arrays = _arrays(files, "projection.npz")
     try:
-        about = json.loads(arrays["about"].tobytes())
-        _check_format(about["format"], PROJECTION_FORMAT)
-        modes = _modes(about["modes"])
+        about = read_json(arrays["about"].tobytes())
+        if faults := list(record_faults(about, _PROJECTION)):
+            raise ValueError("; ".join(faults))
+        modes = tuple(Mode(mode["name"], tuple(mode["labels"])) for mode in about["modes"])
         profiles = [arrays[f"profile_{axis}"] for axis in range(1, len(modes))]
+        known = {"about", "memberships", "coordinates", "values"}
+        if len(modes) < 2 or len(arrays) > len(known) + len(profiles):
+            raise ValueError(f"{len(modes)} modes and {len(arrays)} arrays")
         _check_factors([arrays["memberships"], *profiles], modes)
-        places, values = arrays["coordinates"].astype(np.int64), arrays["values"]
-        if places.shape != (len(values), len(modes)) or values.ndim != 1:
-            raise ValueError(f"coordinates of shape {places.shape}")
-        if places.size and ((places < 0) | (places >= [len(mode) for mode in modes])).any():
-            raise ValueError("an index outside its mode")
-        unknown = {str(name): tuple(map(str, labels)) for name, labels in about["unknown"].items()}
+        places = _checked_places(arrays, modes)
+        if not np.array_equal(
+            about["empty_rows"], np.setdiff1d(range(len(modes[0])), places[:, 0])
+        ):
+            raise ValueError("other empty rows than those without an entry")
         return Projection(
             modes,
             arrays["memberships"],
             modes[0].labels,
             places,
-            values,
+            arrays["values"],
             profiles,
-            unknown,
-            int(about["entries_left_out"]),
-            tuple(int(row) for row in about["empty_rows"]),
+            {name: tuple(labels) for name, labels in about["unknown"].items()},
+            about["entries_left_out"],
+            tuple(about["empty_rows"]),
         )
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _no_result("projection", error) from error
 
 
-def _links(content: bytes) -> Experiment:
+def _checked_places(arrays: Mapping[str, NDArray[Any]], modes: Sequence[Mode]) -> NDArray[np.int64]:
+    """The coordinates of the entries, beside values that can be; raises ValueError."""
+    places, values = arrays["coordinates"], arrays["values"]
+    if places.dtype.kind not in "iu" or places.shape != (len(values), len(modes)):
+        raise ValueError(f"coordinates of shape {places.shape}")
+    if places.size and ((places < 0) | (places >= [len(mode) for mode in modes])).any():
+        raise ValueError("an index outside its mode")
+    sound = values.dtype.kind == "f" and values.ndim == 1 and np.isfinite(values.sum())
+    if not sound or (values <= 0).any():
+        raise ValueError("values that cannot be")
+    return places.astype(np.int64)
+
+
+def _is_of(stored: ModelContents, asked: ModelSpec) -> bool:
+    """Whether a model has the settings asked for, as far as its file names them."""
+    named = {name: value for name, value in asked.plain().items() if name in stored.parameters}
+    older = ModelSpec.of({**named, "seed": asked.seed})  # files that have no spec
+    return stored.spec in (asked, older)
+
+
+def _links(content: bytes, rank: int) -> Experiment:
     experiment = Experiment.from_json(content)
     if experiment.kind != "links":
         raise _no_result("links.json", ValueError(f"kind {experiment.kind!r}"))
+    known = {component_id(component, rank) for component in range(rank)}
+    if not known.issuperset(experiment.tables["links"]["phenotype"]):
+        raise _no_result("links.json", ValueError("a phenotype that the fit does not have"))
     return experiment
 
 
@@ -224,23 +275,11 @@ def _arrays(files: Files, name: str) -> dict[str, NDArray[Any]]:
     return read_arrays(files[name], name, Budget(Limits()))
 
 
-def _check_format(found: object, expected: str) -> None:
-    if found != expected:
-        raise ValueError(f"format {found!r}")
-
-
-def _modes(plain: Any) -> tuple[Mode, ...]:
-    modes = tuple(Mode(str(mode["name"]), tuple(mode["labels"])) for mode in plain)
-    if len(modes) < 2:
-        raise ValueError(f"{len(modes)} modes")
-    return modes
-
-
 def _check_factors(factors: Sequence[NDArray[Any]], modes: Sequence[Mode]) -> None:
     rank = factors[0].shape[1] if factors[0].ndim == 2 else 0
-    for factor, mode in zip(factors, modes, strict=True):
+    for axis, (factor, mode) in enumerate(zip(factors, modes, strict=True)):
         sound = factor.shape == (len(mode), rank) and rank > 0 and factor.dtype.kind == "f"
-        if not sound or not np.isfinite(factor).all() or (factor < 0).any():
+        if not sound or not is_sound_factor(factor, signed=False, profiles=axis > 0):
             raise ValueError(f"{mode.name[:40]!r} has factors that cannot be")
 
 
@@ -249,6 +288,6 @@ def _no_result(what: str, error: Exception) -> InvalidData:
         "result-file",
         "The stored result cannot be read",
         what,
-        f"{type(error).__name__}: {error}",
+        f"{type(error).__name__}: {error}"[:300],
         "Compute it again.",
     )

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.store import results
 from dashboard.store.cards import RunCard, RunState
+from dashboard.store.imported import ID, LAST_TIME, ORIGIN, TIME, VERSION, read_origin
 from dashboard.store.job_state import Job
-from dashboard.store.request import EXPERIMENTS, Request
+from dashboard.store.request import Request
 from swiftcore import __version__
 from swiftcore.errors import InvalidData, refuse
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.runtime.ranges import Range, real, record_faults, text
 
 RUN = "run.json"
 DAMAGED = "The stored result was changed after it was written. Compute it again."
+DAMAGED_IMPORT = "The stored result was changed after it was written. Import it again."
+_FACTS = {
+    "request": Range(lambda value: isinstance(value, dict), "a request"),
+    "created": TIME,
+    "ended": TIME,
+    "seconds": real(0, LAST_TIME),
+    "algorithm": VERSION,
+    "version": VERSION,
+}
+_REQUEST = {
+    "kind": text(40),
+    "dataset": ID,
+    "settings": Range(lambda value: isinstance(value, dict), "settings by name"),
+    "run": Range(lambda value: value == "" or ID.fits(value), f"nothing, or {ID.words}"),
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """When a result was asked for and done, how long it took, and by which versions."""
+
+    created: float
+    ended: float | None
+    seconds: float
+    algorithm: str
+    version: str
+
+
+NOTHING = Facts(0.0, None, 0.0, "", "")
 
 
 def facts(request: Request, created: float, ended: float, seconds: float) -> dict[str, Any]:
@@ -31,43 +61,53 @@ def facts(request: Request, created: float, ended: float, seconds: float) -> dic
     }
 
 
-def read_facts(content: bytes) -> tuple[Request, dict[str, Any]]:
+def read_facts(content: bytes) -> tuple[Request, Facts]:
     """Request and facts from ``run.json``; raises InvalidData if it is none."""
     try:
-        plain = json.loads(content)
-        times = {name: float(plain[name]) for name in ("created", "ended", "seconds")}
-        return Request.from_plain(plain["request"]), {**times, "algorithm": plain["algorithm"]}
-    except (LookupError, TypeError, ValueError) as error:
+        plain = read_json(content)
+        faults = [*record_faults(plain, _FACTS), *record_faults(plain["request"], _REQUEST)]
+        if faults:
+            raise ValueError("; ".join(faults))
+        created, ended, seconds = (float(plain[name]) for name in ("created", "ended", "seconds"))
+        known = Facts(created, ended, seconds, plain["algorithm"], plain["version"])
+        return Request.from_plain(plain["request"]), known
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidData):
             raise
         raise refuse(
             "run-file",
             "The notes of a run cannot be read",
             RUN,
-            f"{type(error).__name__}: {error}",
+            f"{type(error).__name__}: {error}"[:300],
             "Compute it again.",
         ) from error
 
 
 def done_card(folder: Path, *, damaged: bool) -> RunCard:
     """The card of a finished run; of a damaged one, as much as can still be read."""
+    files = {
+        name: (folder / name).read_bytes() for name in (RUN, ORIGIN) if (folder / name).is_file()
+    }
     try:
-        request, times = read_facts((folder / RUN).read_bytes())
-    except (OSError, InvalidData):
-        request, times, damaged = Request("fit", ""), {}, True
+        request, known = read_facts(files.get(RUN, b""))
+        origin = read_origin(files)
+    except InvalidData:
+        request, known, origin, damaged = Request("fit", ""), NOTHING, None, True
+    spoilt = DAMAGED if origin is None else DAMAGED_IMPORT
     return RunCard(
         folder.name,
         request.kind,
         request.dataset,
         request,
         RunState.DONE,
-        times.get("created", 0.0),
-        times.get("ended"),
-        times.get("seconds", 0.0),
+        known.created,
+        known.ended,
+        known.seconds,
         request.title,
         None,
-        DAMAGED if damaged else RunState.DONE.value,
+        spoilt if damaged else RunState.DONE.value,
         damaged,
+        origin,
     )
 
 
@@ -96,37 +136,3 @@ def job_card(run_id: str, job: Job) -> RunCard | None:
         state.message,
         False,
     )
-
-
-def check_bundle(files: Mapping[str, bytes]) -> Request:
-    """The request of a run from elsewhere, once its result can be read.
-
-    Raises
-    ------
-    InvalidData
-        If parts are missing, do not fit, or come from another version of the algorithm.
-    """
-    request, about = read_facts(files.get(RUN, b""))
-    if about["algorithm"] != request.version:
-        raise refuse(
-            "bundle-version",
-            "The run was made by another version of the algorithm",
-            "the run bundle",
-            f"version {str(about['algorithm'])[:20]!r}",
-            "Compute it again with this version.",
-        )
-    if request.kind == "fit":
-        results.read_fit(files, request.settings)
-    elif request.kind in EXPERIMENTS:
-        kind = results.read_experiment(files).kind
-        if kind != request.kind:
-            raise refuse(
-                "bundle-kind",
-                "The result is not what was asked for",
-                "the run bundle",
-                repr(kind)[:40],
-                "Export the run again.",
-            )
-    else:
-        results.read_projection(files)
-    return request

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,20 +15,25 @@ from filelock import FileLock
 from dashboard.store import bundle_zip, results
 from dashboard.store.budget import make_room
 from dashboard.store.cards import (
+    NEW_ROWS,
     DamagedRun,
     DatasetCard,
     RunCard,
     RunState,
     StoreBusy,
     UnknownDataset,
+    belongs,
     damaged_dataset,
     damaged_run,
     is_id,
+    said_synthetic,
     select_runs,
     unknown_dataset,
     unknown_run,
 )
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
+from dashboard.store.import_checks import read_bundle
+from dashboard.store.imported import ORIGIN, imported_id, origin_bytes
 from dashboard.store.index import CardIndex, folder_ids, run_marks
 from dashboard.store.job_state import Job
 from dashboard.store.keeping import KEPT, USED
@@ -36,7 +41,7 @@ from dashboard.store.private_folder import PARTS, make_private, make_store_folde
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
 from dashboard.store.reviews import Reviews
-from dashboard.store.run_record import RUN, check_bundle, done_card, facts, job_card
+from dashboard.store.run_record import RUN, done_card, facts, job_card
 from dashboard.store.temporary import remove, sweep, temporary_place
 from dashboard.store.verified_folder import (
     SEAL,
@@ -95,11 +100,29 @@ class Store:
 
     # ---- data sets
 
-    def add_dataset(self, dataset: Dataset, *, synthetic: bool = False) -> str:
-        """Keep a data set; the same data under the same name are kept once."""
+    def add_dataset(
+        self, dataset: Dataset, *, synthetic: bool = False, imported: bool = False, role: str = ""
+    ) -> str:
+        """Keep a data set; the same data under the same name are kept once.
+
+        Raises
+        ------
+        InvalidData
+            If they are here already and were said to be synthetic, which they now are not.
+        """
         identifier = dataset_id(dataset)
-        if not self._is_sound(self.root / "datasets" / identifier):
-            card = dataset_card(identifier, dataset, synthetic, time.time())
+        if self._is_sound(self.root / "datasets" / identifier):
+            if self.card(identifier).synthetic and not (synthetic or imported):
+                raise said_synthetic(dataset.name)
+        else:
+            card = dataset_card(
+                identifier,
+                dataset,
+                time.time(),
+                synthetic=synthetic,
+                imported=imported,
+                role=role,
+            )
             files = {DATA: bundle_bytes(dataset), CARD: json.dumps(asdict(card)).encode()}
             self._publish(files, self.root / "datasets" / identifier)
         return identifier
@@ -156,11 +179,29 @@ class Store:
         return card
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a result, its job and its finished parts; reviews stay."""
+        """Delete a result, its job and its finished parts; reviews stay.
+
+        New rows that a fit described go with it, and rows that nothing describes any more go
+        too: they are seen nowhere else.
+        """
         with self.lock():
-            _refuse_active([self.run(run_id)])
-            for place in ("runs", "jobs", "parts", KEPT, USED):
-                remove(self.root / place / run_id, self.temporary)
+            card, others = self.run(run_id), self.runs()
+            rows = [one for one in others if one.kind == "projection"]
+            gone = {one.id: one for one in rows if belongs(one, run_id, card.imported)}
+            gone[run_id] = card
+            _refuse_active(list(gone.values()))
+            for each in gone:
+                for place in ("runs", "jobs", "parts", KEPT, USED):
+                    remove(self.root / place / each, self.temporary)
+        used = {one.dataset for one in others if one.id not in gone}
+        self.drop_rows({one.dataset for one in gone.values() if one.kind == "projection"} - used)
+
+    def drop_rows(self, datasets: Iterable[str]) -> None:
+        """Delete those of the data sets that are new rows; nothing describes them any more."""
+        for each in datasets:
+            folder = self.root / "datasets" / each
+            if folder.is_dir() and self.card(each).role == NEW_ROWS:
+                remove(folder, self.temporary)
 
     def fit(self, run_id: str) -> FittedRun:
         """A finished fit; raises UnknownRun or DamagedRun."""
@@ -205,35 +246,44 @@ class Store:
             folders["dataset"] = self._dataset_folder(self.run(run_id).dataset)
         return bundle_zip.pack({name: _with_seal(path) for name, path in folders.items()})
 
-    def import_run(self, content: bytes) -> str:
-        """Take in a run; returns its id.
+    def import_run(self, content: bytes, file: str = "", *, synthetic: bool = False) -> str:
+        """Take in a run from elsewhere; it answers no request and says where it came from.
+
+        Parameters
+        ----------
+        content : bytes
+            A bundle made by :meth:`export_run`.
+        file : str
+            Its name, as the person gave it.
+        synthetic : bool
+            Whether the person says that data in it are of no real persons; what the bundle
+            says about that does not count.
+
+        Returns
+        -------
+        str
+            The run's id, which is no request's key; of the same file always the same.
 
         Raises
         ------
         InvalidData
-            If the file is no run bundle, was changed, or holds what cannot be read.
+            If the file is no run bundle, was changed, or holds what cannot be.
         UnknownDataset
             If its data set is neither in it nor in the store.
         """
-        folders = bundle_zip.unpack(content)
-        request = check_bundle(folders["run"])
-        if "dataset" in folders:
-            self._import_dataset(folders["dataset"], request.dataset)
-        self._dataset_folder(request.dataset)
-        self._publish(folders["run"], self.root / "runs" / request.key())
-        return request.key()
+        found = read_bundle(content, self.dataset)
+        if found.data is not None:
+            role = NEW_ROWS if found.request.kind == "projection" else ""
+            self.add_dataset(found.data, synthetic=synthetic, imported=True, role=role)
+        run_id, noted = imported_id(found.files), origin_bytes(found.origin(file))
+        self._publish({**found.files, ORIGIN: noted}, self.root / "runs" / run_id)
+        return run_id
 
-    def _import_dataset(self, files: Mapping[str, bytes], expected: str) -> None:
-        dataset = read_data(files, bundle_zip.FOREIGN)
-        if dataset_id(dataset) != expected:
-            raise refuse(
-                "bundle-data",
-                "The data in the bundle are not those of the run",
-                "the run bundle",
-                "another data set",
-                "Export the run again.",
-            )
-        self.add_dataset(dataset, synthetic=read_card(files.get(CARD, b"")).synthetic)
+    def add_shipped(self, content: bytes) -> str:
+        """Take in a result that comes with the program: checked in full, but one's own."""
+        found = read_bundle(content, self.dataset, shipped=True)
+        self._publish(found.files, self.root / "runs" / found.request.key())
+        return found.request.key()
 
     # ---- inside
 

@@ -12,6 +12,7 @@ from dashboard.charts.style import clustered, mode_colour
 from dashboard.fit_view.phenotype_tables import row_counts
 from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
 from dashboard.session import cache, state
+from dashboard.session.shown_from import WITH_A_RESULT, drawn_from
 from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
@@ -49,9 +50,10 @@ def show() -> None:
         "Delete": _delete,
     }
     tabs = st.tabs(list(views), on_change="rerun", key="data.tab")
+    imported = cache.card(state.current_dataset()).imported
     for tab, draw in zip(tabs, views.values(), strict=True):
         if tab.open:
-            with tab:
+            with tab, drawn_from(WITH_A_RESULT if imported else None):
                 guarded(draw)
 
 

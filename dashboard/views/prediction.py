@@ -106,9 +106,10 @@ def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
 
 def _show_comparison(card: DatasetCard) -> None:
     st.header("How well, beside other methods")
-    found = experiments.newest("evaluation")
-    if found is None:
-        return
+    experiments.show_newest("evaluation", lambda found: _draw_comparison(card, found))
+
+
+def _draw_comparison(card: DatasetCard, found: experiments.Found) -> None:
     about, tables = found.experiment.about, found.experiment.tables
     metric = str(about.get("metric_title", "Score"))
     rank = _choose_rank(tables["summary"])
@@ -131,7 +132,6 @@ def _show_comparison(card: DatasetCard) -> None:
     _show_curve(card, here, about)
     with st.expander("Settings that were chosen"):
         _show_settings(here["scores"], metric)
-    experiments.show_about(found)
 
 
 def _show_settings(scores: pd.DataFrame, metric: str) -> None:

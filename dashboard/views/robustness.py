@@ -7,13 +7,16 @@ import streamlit as st
 
 from dashboard.charts import robustness as charts
 from dashboard.session import cache, state
+from dashboard.session.shown_from import drawn_from
 from dashboard.store.cards import DatasetCard
+from dashboard.store.imported import Origin
 from dashboard.text import result_sentences
 from dashboard.text.wording import capital
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.origin import say_origin
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 
@@ -50,9 +53,10 @@ def _noise(card: DatasetCard) -> None:
     if not card.classes:
         st.info(NO_OUTCOME)
         return
-    found = experiments.newest("noise")
-    if found is None:
-        return
+    experiments.show_newest("noise", _draw_noise)
+
+
+def _draw_noise(found: experiments.Found) -> None:
     scores = found.experiment.tables.get("scores", pd.DataFrame(columns=["score"]))
     scores = scores.dropna(subset="score")
     if scores.empty:
@@ -69,14 +73,14 @@ def _noise(card: DatasetCard) -> None:
         table.rename(columns=capital),
         "noise",
     )
-    experiments.show_about(found)
 
 
 def _survival(_: DatasetCard) -> None:
     st.markdown("Which phenotypes are found again when entries are false.")
-    found = experiments.newest("noise")
-    if found is None:
-        return
+    experiments.show_newest("noise", _draw_survival)
+
+
+def _draw_survival(found: experiments.Found) -> None:
     survival = found.experiment.tables["survival"]
     limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
     answer = result_sentences.survival(survival, limit)
@@ -90,7 +94,6 @@ def _survival(_: DatasetCard) -> None:
         table.rename(columns=capital),
         "survival",
     )
-    experiments.show_about(found)
 
 
 def _stability(_: DatasetCard) -> None:
@@ -98,9 +101,10 @@ def _stability(_: DatasetCard) -> None:
         "Whether the same phenotypes come back when the computation starts elsewhere "
         "(other seeds) or sees only a part of the rows (other folds)."
     )
-    found = experiments.newest("stability")
-    if found is None:
-        return
+    experiments.show_newest("stability", _draw_stability)
+
+
+def _draw_stability(found: experiments.Found) -> None:
     summary = found.experiment.tables["summary"]
     answer = result_sentences.stability(summary)
     st.markdown(f"**{plain(answer)}**")
@@ -119,7 +123,6 @@ def _stability(_: DatasetCard) -> None:
         matches = _shown(found.experiment.tables["matches"].round(3))
         show_table(matches, "Similarity of each phenotype to its partner in every other fit")
         download_csv(matches, "matches")
-    experiments.show_about(found)
 
 
 def _ranks(card: DatasetCard) -> None:
@@ -131,31 +134,35 @@ def _ranks(card: DatasetCard) -> None:
     if not swept:
         experiments.offer("evaluation")
         return
-    table, metric = max(swept, key=lambda pair: len(pair[0]))
+    table, metric, origin = max(swept, key=lambda one: len(one[0]))
+    say_origin(origin)
     answer = result_sentences.ranks(table, metric)
     st.markdown(f"**{plain(answer)}**")
     if len(table) < 2:
         page = state.page("runs")
         if page is not None:
             st.page_link(page, label="Try several numbers of phenotypes on the page Runs")
-    show_figure(
-        charts.rank_line(table, capital(metric), state.label("rank")),
-        f"Line: {metric} against the number of phenotypes. {answer}",
-        table.round(4).rename(columns=capital),
-        "ranks",
-    )
+    with drawn_from(origin):
+        show_figure(
+            charts.rank_line(table, capital(metric), state.label("rank")),
+            f"Line: {metric} against the number of phenotypes. {answer}",
+            table.round(4).rename(columns=capital),
+            "ranks",
+        )
 
 
-def _rank_table(kind: str) -> tuple[pd.DataFrame, str] | None:
+def _rank_table(kind: str) -> tuple[pd.DataFrame, str, Origin | None] | None:
     """rank, mean, sd, n of SWIFT with cosine costs from the newest experiment of a kind."""
-    found = cache.latest_experiment(state.current_dataset(), kind)
-    if found is None:
+    run = cache.latest(state.current_dataset(), kind)
+    if run is None:
         return None
+    found = cache.experiment(run.id)
     scores = found.tables["scores"]
     key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
     table = mine.agg(mean="mean", sd="std", n="count").dropna(subset="mean").reset_index()
-    return (table, str(found.about.get("metric_title", "Score"))) if len(table) else None
+    metric = str(found.about.get("metric_title", "Score"))
+    return (table, metric, run.imported) if len(table) else None
 
 
 def _ablation(card: DatasetCard) -> None:
@@ -166,9 +173,10 @@ def _ablation(card: DatasetCard) -> None:
     if not card.classes:
         st.info(NO_OUTCOME)
         return
-    found = experiments.newest("ablation")
-    if found is None:
-        return
+    experiments.show_newest("ablation", _draw_ablation)
+
+
+def _draw_ablation(found: experiments.Found) -> None:
     scores, metric = found.experiment.tables["scores"].dropna(subset="score"), _metric(found)
     if scores.empty:
         st.info(NO_SCORES)
@@ -185,7 +193,6 @@ def _ablation(card: DatasetCard) -> None:
         table.round(4).rename(columns=capital),
         "ablation",
     )
-    experiments.show_about(found)
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.charts import runs as charts
 from dashboard.fit_view import phenotype_tables
 from dashboard.session import cache, state
+from dashboard.session.shown_from import drawn_from, file_name
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.results import FittedRun
@@ -19,6 +20,7 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
 from dashboard.widgets.sidebar import run_name
@@ -91,6 +93,7 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
         "Took": duration(run.seconds) if run.seconds else "",
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)),
         "Data set": names.get(run.dataset, "deleted"),
+        "Origin": "" if run.imported is None else run.imported.words,
         "Id": run.id[:8],
     }
 
@@ -106,11 +109,13 @@ def _number(value: float) -> str:
 def _one_run(run: RunCard) -> None:
     """Open, share, or delete one run; its settings and its objective."""
     if run.state is RunState.DONE and not run.damaged:
+        say_origin(run.imported)
         look_button(run, "history")
         keep_toggle(run)
-        _export(run)
-        if run.kind == "fit":
-            _show_objective(run)
+        with drawn_from(run.imported):
+            _export(run)
+            if run.kind == "fit":
+                _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
     if run.state is RunState.REMOVED:
@@ -135,7 +140,7 @@ def _export(run: RunCard) -> None:
     st.download_button(
         "Export as a bundle",
         lambda: cache.store().export_run(run.id, with_data=with_data),
-        f"swift_run_{run.id[:8]}.zip",
+        f"{file_name(f'swift_run_{run.id[:8]}')}.zip",
         "application/zip",
         key="export",
         on_click="ignore",
@@ -191,7 +196,11 @@ def _compare() -> None:
     if first is None or second is None or first == second:
         st.info("Choose two different runs.")
         return
-    _side_by_side(fits[first], fits[second])
+    origins = (fits[first].imported, fits[second].imported)
+    for origin in origins:
+        say_origin(origin)
+    with drawn_from(*origins):
+        _side_by_side(fits[first], fits[second])
 
 
 def _side_by_side(one: RunCard, other: RunCard) -> None:
@@ -241,7 +250,8 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
 def _import() -> None:
     st.markdown(
         "Take in a run that was exported elsewhere. Its data set must be here already, or "
-        "in the bundle."
+        "in the bundle. It is marked as imported wherever it is shown, and never stands for "
+        "a result that was computed here."
     )
     file = st.file_uploader(
         "Run bundle",
@@ -249,10 +259,16 @@ def _import() -> None:
         max_upload_size=MAX_BUNDLE,
         key=f"import.{state.get(Key.IMPORTS, 0)}",
     )
+    synthetic = st.checkbox(
+        "Data in the bundle are synthetic: they describe no real persons",
+        help="Only then may small counts be shown.",
+        key=f"import.synthetic.{state.get(Key.IMPORTS, 0)}",
+    )
     if file is None or not st.button("Import", type="primary", key="import"):
         return
     try:
-        run = cache.store().import_run(bytes(file.getbuffer()))
+        content = bytes(file.getbuffer())
+        run = cache.store().import_run(content, file.name, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
         return

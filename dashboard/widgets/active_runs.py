@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.charts import runs as charts
 from dashboard.jobs import jobs
-from dashboard.session import cache, state
+from dashboard.session import cache, selection, state
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.widgets.experiments import show_progress
@@ -39,7 +39,8 @@ def say_started() -> None:
     if run is None:
         state.forget(Key.STARTED)
     elif run.state is RunState.DONE:
-        st.success(f"{plain(_what(run), 120)} is done ({duration(run.seconds)}).")
+        how = f"is done ({duration(run.seconds)})" if run.imported is None else "was imported"
+        st.success(f"{plain(_what(run), 120)} {how}.")
         look_button(run, "started")
     elif not run.state.active:
         st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
@@ -105,8 +106,13 @@ def look_button(run: RunCard, key: str) -> None:
     page = state.page(PAGES.get(run.kind, "robustness"))
     if st.button("Look at the result", type="primary", key=f"look.{key}"):
         state.forget(Key.STARTED)
-        fit = run.id if run.kind == "fit" else run.request.run or None
-        state.choose(dataset=run.dataset, run=fit)
+        if run.kind == "projection":
+            state.set(Key.PROJECTION, run.id)
+        fit = selection.fit_of(run)
+        if fit is None:
+            state.choose(dataset=run.dataset)
+        else:
+            state.choose(dataset=fit.dataset, run=fit.id)
         if page is not None:
             st.switch_page(page)
         st.rerun()

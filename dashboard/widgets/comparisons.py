@@ -9,11 +9,13 @@ import streamlit as st
 from dashboard.fit_view import phenotype_tables
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, selection, state
+from dashboard.session.shown_from import drawn_from
 from dashboard.session.state import Key
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
+from dashboard.widgets.origin import say_origin
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
@@ -116,7 +118,9 @@ def _show_two_runs(summary: FitSummary) -> None:
         st.info("These two runs know different features and cannot be compared.")
         return
     table = phenotype_tables.match_runs(summary.fit, there)
-    _show_matches(summary, there, table, other)
+    say_origin(there.imported)
+    with drawn_from(summary.fit.imported, there.imported):
+        _show_matches(summary, there, table, other)
 
 
 def _show_matches(summary: FitSummary, there: FittedRun, table: pd.DataFrame, other: str) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
+from dashboard.session.shown_from import file_name
 from dashboard.session.state import Key
 from dashboard.text.wording import count_of
 from dashboard.widgets.problems import show_problems
@@ -26,7 +27,7 @@ def show_report(summary: FitSummary) -> None:
         "Everything on this result without any single row: a page to read and print, "
         "tables, and a file for programs."
     )
-    name = f"report_{summary.run[:8]}"
+    name = file_name(f"report_{summary.run[:8]}")
     with st.container(horizontal=True):
         st.download_button(
             "Report to print (HTML)",
@@ -61,7 +62,7 @@ def show_workbook(summary: FitSummary) -> None:
     st.download_button(
         "Download the workbook (XLSX)",
         lambda: _workbook(summary),
-        f"judge_{summary.run[:8]}.xlsx",
+        f"{file_name(f'judge_{summary.run[:8]}')}.xlsx",
         SHEET,
         key="workbook",
         on_click="ignore",

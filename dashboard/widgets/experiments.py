@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard.jobs import jobs
-from dashboard.session import cache, state
+from dashboard.session import cache, selection, state
 from dashboard.session.fit_summary import fit_summary
-from dashboard.store.cards import RunCard, RunState
+from dashboard.session.shown_from import drawn_from
+from dashboard.store.cards import RunCard, RunState, belongs
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.text.wording import count_of
+from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.refresh import follow
 from dashboard.widgets.sidebar import time_left
@@ -40,7 +42,7 @@ class Found:
     @property
     def names(self) -> dict[str, str]:
         """Names of its phenotypes, if they are those of the fit that is looked at."""
-        mine = self.run.request.run and self.run.request.run == state.current_run()
+        mine = belongs(self.run, state.current_run(), selection.origin())
         return phenotype_names() if mine else {}
 
 
@@ -52,6 +54,17 @@ def newest(kind: str) -> Found | None:
         offer(kind)
         return None
     return Found(run, cache.experiment(run.id))
+
+
+def show_newest(kind: str, draw: Callable[[Found], None]) -> None:
+    """Draw the newest experiment of a kind, marked if it was imported; else offer it."""
+    found = newest(kind)
+    if found is None:
+        return
+    with drawn_from(found.run.imported):
+        say_origin(found.run.imported)
+        draw(found)
+        show_about(found)
 
 
 def request_for(kind: str) -> Request:
@@ -89,6 +102,7 @@ def start_button(
     """A button that starts a request, with what it will take; a refusal is shown in words."""
     store = cache.store()
     try:
+        jobs.check_fit(store, request)
         known = store.is_finished(request.key())
         sentence = "" if known else jobs.estimate(store, request).sentence
     except SwiftError as error:

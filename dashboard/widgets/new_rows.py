@@ -12,14 +12,18 @@ from dashboard.fit_view import row_tables
 from dashboard.fit_view.summary import FitSummary
 from dashboard.jobs import jobs
 from dashboard.privacy import uploads
+from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
+from dashboard.session.shown_from import drawn_from
 from dashboard.session.state import Key
-from dashboard.store.cards import RunCard, RunState
+from dashboard.store.cards import NEW_ROWS, RunCard, RunState, belongs
+from dashboard.store.dataset_files import NEW_ROWS_NAME
 from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
 from dashboard.text.display import clipped, visible
 from dashboard.text.wording import count_of, plural
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
+from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
@@ -39,17 +43,22 @@ def show_new_rows(summary: FitSummary) -> None:
     if box.open:
         with box:
             _upload(summary)
-    runs = [run for run in cache.runs(kind="projection") if run.request.run == summary.run]
+    mine = summary.run, summary.fit.imported
+    runs = [run for run in cache.runs(kind="projection") if belongs(run, *mine)]
     if not runs:
         st.info("No new rows yet.")
         return
     run = _chosen_run(runs)
     if run.state is RunState.DONE:
-        _show_projection(summary, cache.projection(run.id))
+        say_origin(run.imported)
+        with drawn_from(run.imported or summary.fit.imported):
+            _show_projection(summary, cache.projection(run.id), _limit(run))
     elif run.state.active:
         st.info("This is being computed; it appears here by itself.")
     else:
         st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
+    if not run.state.active:
+        _delete(run)
 
 
 def _chosen_run(runs: list[RunCard]) -> RunCard:
@@ -71,12 +80,17 @@ def _upload(summary: FitSummary) -> None:
         help="Any file that the Data page reads: CSV, Parquet, zip, npz.",
         key="new_rows",
     )
+    synthetic = st.checkbox(
+        "These rows are synthetic: they describe no real persons",
+        help="Only then may small counts be shown.",
+        key="new_rows.synthetic",
+    )
     if given is None or not st.button("Describe these rows", type="primary", key="project"):
         return
     try:
         with st.spinner("Reading the file"):
             data = _read(given.name, given.getbuffer())
-        run = start_projection(summary, data)
+        run = start_projection(summary, data, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
         return
@@ -90,13 +104,31 @@ def _read(name: str, content: memoryview) -> Dataset:
     )
 
     path = uploads.save([(name, content)], cache.store().root / "uploads")
-    return replace(build_path(path), name=f"new: {clipped(name, 60)}")
+    return replace(build_path(path), name=f"{NEW_ROWS_NAME}{clipped(name, 60)}")
 
 
-def start_projection(summary: FitSummary, data: Dataset) -> str:
-    """Keep the rows and start the job; the run's id."""
-    dataset = cache.store().add_dataset(data, synthetic=summary.card.synthetic)
-    return jobs.start(cache.store(), Request("projection", dataset, {}, summary.run))
+def start_projection(summary: FitSummary, data: Dataset, *, synthetic: bool = False) -> str:
+    """Keep the rows and start the job; the run's id. Rows are real unless a person says so."""
+    store = cache.store()
+    dataset = store.add_dataset(data, synthetic=synthetic, role=NEW_ROWS)
+    try:
+        return jobs.start(store, Request("projection", dataset, {}, summary.run))
+    except SwiftError:
+        store.drop_rows([dataset])  # nothing would show them
+        raise
+
+
+def _limit(run: RunCard) -> int:
+    """Counts of the new rows below this are hidden, whatever the fit was made from."""
+    return state.limit_for(cache.card(run.dataset).synthetic)
+
+
+def _delete(run: RunCard) -> None:
+    sure = st.checkbox("I want to delete these new rows", key=f"sure.{run.id}")
+    if st.button("Delete the new rows", key="delete_rows", disabled=not sure):
+        cache.store().delete_run(run.id)
+        state.forget(Key.PROJECTION)
+        st.rerun()
 
 
 def _name(run: RunCard) -> str:
@@ -107,7 +139,7 @@ def _name(run: RunCard) -> str:
     return f"{clipped(data, 50)}: {run_name(run)}"
 
 
-def _show_projection(summary: FitSummary, projection: Projection) -> None:
+def _show_projection(summary: FitSummary, projection: Projection, limit: int) -> None:
     unknown = sum(map(len, projection.unknown.values()))
     if unknown:
         some = ", ".join(
@@ -117,10 +149,11 @@ def _show_projection(summary: FitSummary, projection: Projection) -> None:
         st.warning(
             f"Left out because this result does not know them: "
             f"{count_of(unknown, 'feature')} with "
-            f"{count_of(projection.entries_left_out, 'entry')} ({some}{more})."
+            f"{hidden(projection.entries_left_out, limit)} entries ({some}{more})."
         )
     if projection.empty_rows:
-        st.warning(f"Rows with nothing that this result knows: {len(projection.empty_rows)}.")
+        empty = hidden(len(projection.empty_rows), limit, len(projection.row_labels))
+        st.warning(f"Rows with nothing that this result knows: {empty}.")
     shared = row_tables.shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
     show_table(

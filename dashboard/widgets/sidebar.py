@@ -20,7 +20,7 @@ from swiftcore.progress import duration
 
 def show_sidebar(*, with_jobs: bool = True) -> None:
     """Choices first, then running jobs (unless the page shows them), then what must be said."""
-    cards = {card.id: card for card in cache.store().datasets()}
+    cards = cache.datasets()
     if cards:
         _choose_dataset(cards)
         _choose_run()
@@ -83,13 +83,17 @@ def dataset_name(card: DatasetCard) -> str:
     """A data set in a list to choose from."""
     if card.damaged:
         return f"{card.id[:8]} (damaged)"
-    return f"{clipped(card.name, 40)}{' (synthetic)' if card.synthetic else ''}"
+    kinds = {"synthetic": card.synthetic, "imported": card.imported}
+    said = ", ".join(kind for kind, so in kinds.items() if so)
+    return f"{clipped(card.name, 40)}{f' ({said})' if said else ''}"
 
 
 def run_name(run: RunCard) -> str:
     """A run in a list to choose from."""
     made = time.strftime("%d %b %H:%M", time.localtime(run.created))
-    return f"{clipped(run.title, 48)}, {made}{' (damaged)' if run.damaged else ''}"
+    kinds = {"damaged": run.damaged, "imported": run.imported is not None}
+    said = ", ".join(kind for kind, so in kinds.items() if so)
+    return f"{clipped(run.title, 48)}, {made}{f' ({said})' if said else ''}"
 
 
 def show_jobs() -> None:

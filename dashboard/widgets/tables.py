@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.session.shown_from import file_name, source
+from dashboard.store.imported import SOURCE
 from dashboard.text.display import clipped
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
@@ -55,12 +57,22 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def with_source(table: pd.DataFrame, said: str) -> pd.DataFrame:
+    """The table with a column that says where its numbers came from, if not from here."""
+    if not said:
+        return table
+    marked = table.copy()
+    marked.insert(len(table.columns), SOURCE, said, allow_duplicates=True)
+    return marked
+
+
 def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
-    """A button that writes the file only when it is pressed."""
+    """A button that writes the file only when it is pressed; what was imported says so in it."""
+    said = source()
     st.download_button(
         label,
-        lambda: csv_bytes(table),
-        file_name=f"{name}.csv",
+        lambda: csv_bytes(with_source(table, said)),
+        file_name=f"{file_name(name)}.csv",
         mime="text/csv",
         key=f"csv.{name}",
         on_click="ignore",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swiftcore.errors import Problem
-from swiftcore.runtime.ranges import is_real
+from swiftcore.runtime.ranges import MAX_WHOLE, is_real, shortened
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,9 @@ class Setting:
             return isinstance(value, str)
         if isinstance(value, str):
             return value in self.words
-        if not is_real(value) or (isinstance(self.default, int) and value != int(value)):
+        if not is_real(value):
+            return False
+        if isinstance(self.default, int) and (value != int(value) or abs(value) > MAX_WHOLE):
             return False
         low = -math.inf if self.minimum is None else self.minimum
         return bool(value > low if self.above else value >= low)
@@ -105,12 +107,11 @@ class Setting:
 
     def problem(self, value: Any) -> Problem:
         """What is wrong with a value that is not allowed."""
-        shown = repr(value)[:80]
         return Problem(
             f"setting-{self.name}",
             "A setting is out of range",
             self.name,
-            shown,
+            shortened(value),
             f"Give {self.wanted}.",
         )
 

@@ -23,11 +23,12 @@ def _screen(name: str) -> None:
 
     from dashboard.session import cache, selection, state
     from dashboard.widgets.guard import guarded
+    from dashboard.widgets.origin import draw_page
 
     state.read_url()
     with cache.one_listing():
         guarded(selection.resolve)
-        guarded(import_module(f"dashboard.views.{name}").show)
+        draw_page(name, lambda: guarded(import_module(f"dashboard.views.{name}").show))
 
 
 def open_page(name: str, store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> AppTest:

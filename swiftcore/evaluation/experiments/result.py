@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.errors import refuse
-from swiftcore.evaluation.experiments.schema import validate
+from swiftcore.evaluation.experiments.schema import TABLES, validate
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.runtime.ranges import shortened
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
@@ -52,21 +54,26 @@ class Experiment:
         Raises
         ------
         InvalidData
-            If it is no experiment, of another schema, or without a table or column that pages
-            draw. Every experiment from a file passes here, so nobody has to look again.
+            If it is no experiment, of another schema, without a table or column that pages
+            draw, or with a value out of its range. Every experiment from a file passes here, so
+            nobody has to look again; tables that nobody draws are left out.
         """
         try:
-            plain = json.loads(text)
+            plain = read_json(text)
             if plain["schema"] != SCHEMA:
-                raise ValueError(f"schema {plain['schema']!r}")
-            tables = {name: _table(columns) for name, columns in plain["tables"].items()}
+                raise ValueError(f"schema {shortened(plain['schema'])}")
             kind, about = str(plain["kind"]), dict(plain["about"])
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            tables = {
+                name: _table(columns)
+                for name, columns in plain["tables"].items()
+                if name in TABLES.get(kind, ())
+            }
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise refuse(
                 "experiment-file",
                 "This is not a stored experiment, or it is damaged",
                 "experiment",
-                f"{type(error).__name__}: {error}",
+                f"{type(error).__name__}: {error}"[:200],
                 "Compute it again.",
             ) from error
         validate(kind, about, tables)

@@ -8,6 +8,7 @@ from typing import Any
 
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.runtime.ranges import MAX_WHOLE, is_real, shortened, whole
 from swiftcore.spec import SETTINGS
 
 PROTOCOL = 3  # part of every key: raise it when a trial would come out differently
@@ -85,21 +86,37 @@ def _wrong_names(chosen: ExperimentSettings) -> Iterator[Problem]:
             )
 
 
-MINIMUM = {"folds": 2, "repeats": 1, "draws": 1, "seeds": 1, "features": 0, "seed": 0}
+MAX_TIMES = 10_000  # folds, draws and the like: beyond it a number is a slip
+RANGES = {
+    "folds": whole(2, MAX_TIMES),
+    "repeats": whole(1, MAX_TIMES),
+    "draws": whole(1, MAX_TIMES),
+    "seeds": whole(1, MAX_TIMES),
+    "features": whole(0),
+    "seed": whole(0),
+}
+RANK = whole(1, 1_000_000)
+MAX_LISTED = 1_000  # ranks, levels, methods, recipes
 
 
 def _wrong_numbers(chosen: ExperimentSettings) -> Iterator[Problem]:
-    if not chosen.ranks or any(rank < 1 for rank in chosen.ranks):
-        found = ", ".join(map(str, chosen.ranks)) or "none"
+    if not chosen.ranks or not all(map(RANK.fits, chosen.ranks)):
+        found = ", ".join(map(shortened, chosen.ranks)) or "none"
         what, cure = "Every rank is a whole number of 1 or more", "Give ranks such as 5 10 20."
-        yield Problem("ranks", what, "ranks", found, cure)
-    for name, least in MINIMUM.items():
-        if (value := getattr(chosen, name)) < least:
-            cure = f"Give a whole number of {least} or more."
-            yield Problem(name, "The number is too small", name, repr(value), cure)
-    if chosen.jobs == 0:
+        yield Problem("ranks", what, "ranks", found[:80], cure)
+    for name, allowed in RANGES.items():
+        if not allowed.fits(value := getattr(chosen, name)):
+            what, cure = "The number is out of range", f"Give {allowed.words}."
+            yield Problem(name, what, name, shortened(value), cure)
+    if not whole(-MAX_WHOLE).fits(chosen.jobs) or chosen.jobs == 0:
         cure = "Give the number of processes, or -1 for one per core."
-        yield Problem("jobs", "No process would be left", "jobs", "0", cure)
-    if wrong := [repr(level) for level in chosen.levels if not 0 <= level <= 1]:
+        yield Problem("jobs", "No process would be left", "jobs", shortened(chosen.jobs), cure)
+    if wrong := [
+        shortened(level) for level in chosen.levels if not is_real(level) or not 0 <= level <= 1
+    ]:
         what, cure = "A noise level is out of range", "Give shares from 0 to 1."
-        yield Problem("noise-level", what, "levels", ", ".join(wrong), cure)
+        yield Problem("noise-level", what, "levels", ", ".join(wrong)[:80], cure)
+    for name in ("methods", "ranks", "levels", "recipes"):
+        if (count := len(getattr(chosen, name))) > MAX_LISTED:
+            cure = f"Give at most {MAX_LISTED:,}."
+            yield Problem(name, "The list is too long", name, f"{count:,} of them", cure)

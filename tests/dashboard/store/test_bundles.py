@@ -4,47 +4,25 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support import made_up
+from support.hostile_bundles import Members, members, resealed, zipped
+from support.made_runs import computed
+from support.opened_page import add_experiment
 from support.tiny_store import tiny_dataset
 
 from dashboard.store import bundle_zip
-from dashboard.store.cards import DamagedRun, UnknownDataset
+from dashboard.store.cards import DamagedRun, UnknownDataset, newest_sound
 from dashboard.store.store import Store
-from dashboard.store.verified_folder import SEAL, seal, write_private
+from swiftcore import __version__
 from swiftcore.errors import SwiftError
-
-Members = dict[str, bytes]
-
-
-def members(content: bytes) -> Members:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
-
-
-def zipped(files: Members) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return out.getvalue()
-
-
-def resealed(files: Members, tmp_path: Path) -> Members:
-    """The files as somebody would seal them who knows how."""
-    folder = tmp_path / os.urandom(4).hex()
-    folder.mkdir()
-    for name, data in files.items():
-        if name.startswith("run/") and not name.endswith(SEAL):
-            write_private(folder / name.removeprefix("run/"), data)
-    seal(folder)
-    return {**files, f"run/{SEAL}": (folder / SEAL).read_bytes()}
+from swiftcore.evaluation.experiments.result import Experiment
 
 
 @pytest.fixture
@@ -59,14 +37,74 @@ def listing(store: Store) -> list[str]:
 def test_a_run_comes_back_the_same_elsewhere(
     fitted_store: Store, fit_id: str, store: Store, bundle: bytes
 ) -> None:
-    assert store.import_run(bundle) == fit_id == store.import_run(bundle)
-    old, new = fitted_store.fit(fit_id), store.fit(fit_id)
+    run_id = store.import_run(bundle, "C:\\files\\from <b>A.zip")
+    assert run_id == store.import_run(bundle, "again.zip") != fit_id
+    assert [card.id for card in store.runs()] == [run_id]
+    old, new = fitted_store.fit(fit_id), store.fit(run_id)
     for one, other in zip(old.factors, new.factors, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert store.run(fit_id) == fitted_store.run(fit_id)
-    assert store.datasets()[0].synthetic and len(store.datasets()) == 1
+    theirs, ours = fitted_store.run(fit_id), store.run(run_id)
+    assert ours == replace(theirs, id=run_id, imported=ours.imported)
+    assert ours.imported == new.imported
+    assert (ours.imported.file, ours.imported.run) == ("from <b>A.zip", fit_id)
+    assert ours.imported.with_data and ours.imported.version == __version__
     assert fitted_store.export_run(fit_id, with_data=True) == bundle
-    assert store.export_run(fit_id) == fitted_store.export_run(fit_id)
+
+
+def test_data_of_a_bundle_count_as_real_unless_the_person_says_otherwise(
+    fitted_store: Store, fit_id: str, store: Store, bundle: bytes, tmp_path: Path
+) -> None:
+    assert fitted_store.datasets()[0].synthetic
+    store.import_run(bundle)
+    assert [(card.synthetic, card.imported) for card in store.datasets()] == [(False, True)]
+    told = Store(tmp_path / "told")
+    told.import_run(bundle, synthetic=True)
+    assert [(card.synthetic, card.imported) for card in told.datasets()] == [(True, True)]
+    fitted_store.import_run(bundle)  # the data are here, and nothing new is known of them
+    assert [(card.synthetic, card.imported) for card in fitted_store.datasets()] == [(True, False)]
+
+
+def test_the_way_of_a_result_goes_with_it(
+    fitted_store: Store, fit_id: str, store: Store, bundle: bytes, tmp_path: Path
+) -> None:
+    first = store.import_run(bundle, "first.zip")
+    handed_on = store.export_run(first, with_data=True)
+    third = Store(tmp_path / "third")
+    run_id = third.import_run(handed_on, "second.zip")
+    origin = third.run(run_id).imported
+    assert run_id == first == store.import_run(handed_on, "second.zip")
+    assert origin.file == "second.zip" and origin.run == fit_id
+    assert [one.file for one in origin.earlier] == ["first.zip"]
+    assert "first.zip" in origin.sentence and "second.zip" in origin.sentence
+    assert store.run(first).imported.file == "first.zip"
+
+
+def test_ones_own_run_comes_back_as_an_imported_one(fitted_store: Store, fit_id: str) -> None:
+    run_id = fitted_store.import_run(fitted_store.export_run(fit_id), "mine.zip")
+    assert fitted_store.run(run_id).imported is not None
+    assert fitted_store.run(fit_id).imported is None
+    assert newest_sound(fitted_store.runs(), "fit").id == fit_id
+
+
+def test_experiments_are_found_with_the_fit_they_came_with(
+    fitted_store: Store, fit_id: str, store: Store, bundle: bytes
+) -> None:
+    study = add_experiment(fitted_store, of_tiny_data(made_up.stability()), fit_id)
+    fit = store.import_run(bundle)
+    taken = store.import_run(fitted_store.export_run(study))
+    dataset = store.run(fit).dataset
+    assert newest_sound(store.runs(dataset), "stability", fit).id == taken
+    own = computed(store, store.run(fit).request)
+    assert own == fit_id
+    assert newest_sound(store.runs(dataset), "stability", own) is None
+    mine = add_experiment(store, of_tiny_data(made_up.stability()), own)
+    assert newest_sound(store.runs(dataset), "stability", own).id == mine
+    assert newest_sound(store.runs(dataset), "stability", fit).id == taken
+
+
+def of_tiny_data(experiment: Experiment) -> Experiment:
+    about = {**experiment.about, "data": {**made_up.ABOUT["data"], "shape": [30, 8, 6]}}
+    return replace(experiment, about=about)
 
 
 def test_without_data_the_data_must_be_there(
@@ -77,7 +115,18 @@ def test_without_data_the_data_must_be_there(
         store.import_run(bare)
     card = fitted_store.run(fit_id)
     store.add_dataset(fitted_store.dataset(card.dataset))
-    assert store.import_run(bare) == fit_id
+    assert not store.run(store.import_run(bare)).imported.with_data
+
+
+def test_a_shipped_result_is_ones_own(
+    fitted_store: Store, fit_id: str, store: Store, tmp_path: Path
+) -> None:
+    bare = fitted_store.export_run(fit_id)
+    store.add_dataset(tiny_dataset(), synthetic=True)
+    assert store.add_shipped(bare) == fit_id and store.run(fit_id).imported is None
+    wrong = other_model(members(bare), factor_1=np.ones((8, 3)))
+    with pytest.raises(SwiftError):
+        store.add_shipped(zipped(resealed(wrong, tmp_path)))
 
 
 def test_a_damaged_run_is_not_handed_on(fitted_store: Store, fit_id: str) -> None:
@@ -142,9 +191,10 @@ HOSTILE: dict[str, Callable[[Members], Members]] = {
 
 
 def test_a_run_that_somebody_else_sealed_is_taken(
-    store: Store, fit_id: str, bundle: bytes, tmp_path: Path
+    store: Store, bundle: bytes, tmp_path: Path
 ) -> None:
-    assert store.import_run(zipped(resealed(members(bundle), tmp_path))) == fit_id
+    run_id = store.import_run(zipped(resealed(members(bundle), tmp_path)))
+    assert store.run(run_id).imported is not None
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -12,14 +12,15 @@ from dashboard.store.request import EXPERIMENT_DEFAULTS, KINDS, Request, default
 from swiftcore.errors import InvalidData, InvalidSettings
 from swiftcore.spec import DEFAULTS, SETTINGS
 
-OTHER = {int: 7, float: 0.321, str: "other", list: [3], dict: {"floor": 1.0}}
+OTHER = {int: 7, float: 0.321, str: "other", dict: {"floor": 1.0}}
+LISTS = {"methods": ["swift"], "recipes": ["cosine"], "levels": [0.5], "ranks": [3]}
 
 
 def changed(kind: str, name: str) -> Request:
     default = defaults(kind)[name]
     if kind == "fit" and (choices := SETTINGS[name].choices):
         return Request(kind, "a" * 32, {name: choices[1]})
-    value = ["x"] if name in ("methods", "recipes") else OTHER.get(type(default), not default)
+    value = LISTS.get(name) or OTHER.get(type(default), not default)
     return Request(kind, "a" * 32, {name: value})
 
 
@@ -56,6 +57,12 @@ def test_the_same_request_in_other_words_has_the_same_key() -> None:
     ("kind", "settings"),
     [
         ("cook", {}),
+        ("noise", {"ranks": [-1]}),
+        ("noise", {"folds": 10**400}),
+        ("noise", {"levels": [1.5]}),
+        ("noise", {"methods": ["<img src=x>"]}),
+        ("evaluation", {"recipes": ["magic"]}),
+        ("fit", {"seed": 10**400}),
         ("fit", {"runk": 3}),
         ("fit", {"rank": 2.5}),
         ("fit", {"rank": True}),

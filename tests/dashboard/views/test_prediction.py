@@ -81,15 +81,16 @@ def test_hostile_text_in_an_imported_experiment_stays_text(
 ) -> None:
     evil = "![x](http://x.test/y.png)"
     made = made_up.evaluation()
-    tables = {
-        name: table.replace({"method": {"cp_als": evil}}) for name, table in made.tables.items()
-    }
-    about = {**made.about, "metric_title": evil, "notes": [evil]}
-    add_experiment(fitted_store, replace(made, about=about, tables=tables))
+    add_experiment(fitted_store, replace(made, about={**made.about, "notes": [evil]}))
     page = open_page("prediction", fitted_store, monkeypatch)
     shown = [str(one.value) for kind in ("markdown", "caption") for one in page.get(kind)]
     assert any("x.test" in text.replace("\u2060", "").replace("\\", "") for text in shown)
     assert not any("](http" in text or "![" in text for text in shown)
+    tables = {
+        name: table.replace({"method": {"cp_als": evil}}) for name, table in made.tables.items()
+    }
+    add_experiment(fitted_store, replace(made, tables=tables), seed=1)
+    assert "in method" in words(open_page("prediction", fitted_store, monkeypatch))
 
 
 def test_an_experiment_with_other_tables_is_refused_in_words(

@@ -1,0 +1,35 @@
+"""The mark of what was not computed here, above everything drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dashboard.session import cache, selection, state
+from dashboard.session.shown_from import WITH_A_RESULT, drawn_from
+from dashboard.store.imported import Origin
+from dashboard.widgets.guard import guarded
+from dashboard.widgets.text import plain
+
+OF_THE_FIT = ("phenotypes", "patients", "review", "prediction")  # pages drawn from the chosen fit
+
+
+def draw_page(name: str, draw: Callable[[], object]) -> None:
+    """Draw a page below the mark of what it is drawn from."""
+    guarded(_show_origin)
+    with drawn_from(selection.origin() if name in OF_THE_FIT else None):
+        draw()
+
+
+def _show_origin() -> None:
+    """Where the chosen result and its data came from, if not from here."""
+    say_origin(selection.origin())
+    if state.current_dataset() and cache.card(state.current_dataset()).imported:
+        st.warning(f"The data of this page {WITH_A_RESULT}.")
+
+
+def say_origin(origin: Origin | None) -> None:
+    """Say where a result was imported from; nothing if it was computed here."""
+    if origin is not None:
+        st.warning(plain(origin.sentence))
