@@ -21,11 +21,13 @@ from swiftcore.cli.spec_flags import add_spec, read_spec
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
-from swiftcore.progress import FitProgress
+from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.swift.checkpoint import FitCheckpoint
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
+STATE = ".fit-checkpoint.npz"  # of a fit that is not finished, in the folder for its results
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
@@ -51,18 +53,29 @@ def _fit(chosen: argparse.Namespace) -> int:
     chosen.out.mkdir(parents=True, exist_ok=True)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
     with _FitLine(spec.max_iterations) as line:
-        fitted = fit_dataset(dataset, spec, callback=line, n_jobs=chosen.jobs)
+        fitted = fit_dataset(
+            dataset, spec, callback=line, n_jobs=chosen.jobs, checkpoint=checkpoint
+        )
     phenotypes = describe_phenotypes(fitted.factors, fitted.modes, chosen.top)
     _write_results(chosen.out, fitted, phenotypes)
+    if fitted.outcome is not FitOutcome.STOPPED:
+        checkpoint.remove()
     if chosen.json:
         json.dump(_summary(fitted, phenotypes), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         _show(phenotypes, fitted.modes[0].name)
     screen.print(fitted.outcome.value)
+    if checkpoint.path.exists():
+        screen.print("The same command goes on from here.")
     screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
     return 0
+
+
+def _say_resumed(history: tuple[FitProgress, ...]) -> None:
+    screen.print(f"Going on after iteration {len(history) - 1}, where it was left.")
 
 
 class _FitLine(StoppableLine):
