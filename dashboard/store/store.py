@@ -28,7 +28,7 @@ from dashboard.store.cards import (
     unknown_run,
 )
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
-from dashboard.store.job_state import Job
+from dashboard.store.job_state import Job, sweep_jobs
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.results import Files, FittedRun, Projection
 from dashboard.store.reviews import Reviews
@@ -74,6 +74,7 @@ class Store:
             make_private(self.root / name)
         self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
         sweep(self.temporary)
+        sweep_jobs(self.root, self.temporary, self.lock())
 
     def lock(self, name: str = "changes") -> FileLock:
         """A kernel lock over all processes; a holder that dies lets go."""
@@ -149,7 +150,7 @@ class Store:
         """Delete a result, its job and its finished parts; reviews stay."""
         with self.lock():
             _refuse_active([self.run(run_id)])
-            for place in ("runs", "jobs", "parts"):
+            for place in ("parts", "jobs", "runs"):  # whole to the last if this is interrupted
                 remove(self.root / place / run_id, self.temporary)
 
     def fit(self, run_id: str) -> FittedRun:
@@ -170,8 +171,8 @@ class Store:
         return Job(self.root / "jobs" / run_id, self.temporary)
 
     def checkpoints(self, run_id: str) -> Path:
-        """Where an experiment keeps its finished parts, for the case that it is interrupted."""
-        return make_private(self.root / "parts" / run_id)
+        """Where a job keeps what it has done so far, for the case that it is interrupted."""
+        return make_private(self.job(run_id).parts)
 
     def is_finished(self, run_id: str) -> bool:
         """Whether a sound result is there."""

@@ -14,7 +14,14 @@ from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
-from dashboard.widgets.active_runs import KINDS, look_button, say_started, show_active
+from dashboard.widgets.active_runs import (
+    KINDS,
+    go_on_button,
+    look_button,
+    say_started,
+    show_active,
+    show_interrupted,
+)
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
@@ -34,6 +41,7 @@ def show() -> None:
     st.title("Runs")
     guarded(say_started)
     guarded(show_active)
+    guarded(show_interrupted)
     views = {
         "Find phenotypes": _new_fit,
         "Experiments": _new_experiment,
@@ -110,6 +118,8 @@ def _one_run(run: RunCard) -> None:
             _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
+        if run.state is RunState.INTERRUPTED:
+            go_on_button(run, "history")
     with st.expander("All settings"):
         settings = run.request.settings.items()
         rows = [(name.replace("_", " "), _shown(value)) for name, value in settings]
