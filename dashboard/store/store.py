@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock
 
+from dashboard.privacy import uploads
 from dashboard.store import bundle_zip, results
 from dashboard.store.cards import (
     DamagedRun,
@@ -74,6 +75,7 @@ class Store:
             make_private(self.root / name)
         self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
         sweep(self.temporary)
+        uploads.sweep(self.root / "uploads")
         sweep_jobs(self.root, self.temporary, self.lock())
 
     def lock(self, name: str = "changes") -> FileLock:

@@ -22,11 +22,12 @@ from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome, FitProgress
-from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.atomic_file import forget_drafts, write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 from swiftcore.swift.checkpoint import FitCheckpoint
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
+RESULTS = ("model.npz", "phenotypes.json", "history.csv", "memberships.csv")
 STATE = ".fit-checkpoint.npz"  # of a fit that is not finished, in the folder for its results
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
@@ -51,6 +52,8 @@ def _at_least_one(text: str) -> int:
 def _fit(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen)
     chosen.out.mkdir(parents=True, exist_ok=True)
+    for name in RESULTS:
+        forget_drafts(chosen.out / name)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
@@ -101,16 +104,17 @@ class _FitLine(StoppableLine):
 
 def _write_results(folder: Path, fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> None:
     """The model first: whatever happens after, the fit is kept."""
-    fitted.save(folder / "model.npz")
-    _write_text(folder / "phenotypes.json", json.dumps(_summary(fitted, phenotypes), indent=2))
+    model, summary, progress, memberships = (folder / name for name in RESULTS)
+    fitted.save(model)
+    _write_text(summary, json.dumps(_summary(fitted, phenotypes), indent=2))
     history = [list(vars(fitted.history[0]))]
     history += [list(vars(entry).values()) for entry in fitted.history]
-    _write_table(folder / "history.csv", history)
+    _write_table(progress, history)
     rank, rows = fitted.spec.rank, fitted.modes[0]
     ids = [component_id(component, rank) for component in range(rank)]
     lines = zip(rows.labels, fitted.memberships.tolist(), strict=True)
     _write_table(
-        folder / "memberships.csv",
+        memberships,
         [[rows.name, *ids], *([csv_safe(label), *values] for label, values in lines)],
     )
 
