@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from swiftcore.evaluation.protocol.folds import read_labels
 from swiftcore.model_file import ModelContents, read_model, write_model
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.spec import ModelSpec
+from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.tensor import Mode, SparseTensor
 
 Stage = Callable[[str], None]
@@ -117,6 +119,7 @@ def fit_dataset(
     callback: ProgressCallback | None = None,
     n_jobs: int | None = None,
     stage: Stage | None = None,
+    checkpoint: FitCheckpoint | None = None,
 ) -> FittedModel:
     """Factorize all rows of a data set.
 
@@ -133,6 +136,9 @@ def fit_dataset(
         Workers; None takes all cores. Results do not depend on it.
     stage : callable, optional
         Gets the name of each stage when it begins.
+    checkpoint : FitCheckpoint, optional
+        Where a fit of SWIFT keeps its state, so that it can go on after it was stopped or
+        killed. The other methods take no notice of it: they begin anew.
 
     Raises
     ------
@@ -149,7 +155,10 @@ def fit_dataset(
     known: Any = None
     if codes is not None:
         known = [None if code < 0 else code for code in codes.tolist()]
-    model.fit(weighting.apply(dataset.tensor), costs, labels=known, callback=callback)
+    kept: dict[str, Any] = {}
+    if checkpoint is not None and "checkpoint" in signature(model.fit).parameters:
+        kept["checkpoint"] = checkpoint
+    model.fit(weighting.apply(dataset.tensor), costs, labels=known, callback=callback, **kept)
     return FittedModel(spec, model, weighting)
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
+from dashboard.store.job_state import FIT_STATE
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import PROJECTION_FORMAT
 from dashboard.store.store import Store
@@ -30,6 +32,7 @@ from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.progress import FitProgress
 from swiftcore.spec import ModelSpec, key_values
+from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.tensor import Mode, SparseTensor
 
 logger = logging.getLogger(__name__)
@@ -50,15 +53,20 @@ def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files
     reporter.phase("Reading the data")
     dataset = store.dataset(request.dataset)
     if request.kind == "fit":
-        return compute_fit(dataset, request.spec, reporter)
+        state = store.checkpoints(request.key()) / FIT_STATE
+        return compute_fit(dataset, request.spec, reporter, state)
     if request.kind in EXPERIMENTS:
         return compute_experiment(store, dataset, request, reporter)
     return compute_projection(store, dataset, request.run, reporter)
 
 
-def compute_fit(dataset: Dataset, spec: ModelSpec, reporter: ProgressReporter) -> Files:
-    """Factors, and their link to the outcome."""
-    fitted = fit_dataset(dataset, spec, callback=_FitNotes(reporter), stage=reporter.phase)
+def compute_fit(
+    dataset: Dataset, spec: ModelSpec, reporter: ProgressReporter, state: Path
+) -> Files:
+    """Factors, and their link to the outcome; the state of the fit is kept until it is done."""
+    notes = _FitNotes(reporter)
+    checkpoint = FitCheckpoint(state, resumed=notes.resume)
+    fitted = fit_dataset(dataset, spec, callback=notes, stage=reporter.phase, checkpoint=checkpoint)
     reporter.phase("Looking for links to the outcome")
     files = {"model.npz": fitted.contents().to_bytes()}
     try:
@@ -215,6 +223,10 @@ class _FitNotes:
     def __init__(self, reporter: ProgressReporter) -> None:
         self._reporter = reporter
         self._history: list[float] = []
+
+    def resume(self, history: tuple[FitProgress, ...]) -> None:
+        """Take over what the attempts before have noted."""
+        self._history = [entry.objective for entry in history]
 
     def __call__(self, progress: FitProgress) -> bool:
         self._history.append(progress.objective)

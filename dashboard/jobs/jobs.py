@@ -39,8 +39,8 @@ def start(store: Store, request: Request) -> str:
     Returns
     -------
     str
-        The run's id. After an interruption, a failure or a cancel it is computed again, unless
-        it took its process down twice.
+        The run's id. After an interruption, a failure or a cancel it goes on from what it has
+        kept, unless it took its process down twice without getting any further.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _next_attempt(store: Store, run_id: str) -> int:
     stands = job.state()
     if stands.state.active or job.parked or store.is_finished(run_id):
         return 0
-    return int(job.about()["attempt"]) + 1 if stands.state is RunState.INTERRUPTED else 1
+    return job.fruitless + 1 if stands.state is RunState.INTERRUPTED else 1
 
 
 def cancel(store: Store, run_id: str) -> RunCard:

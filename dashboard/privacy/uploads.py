@@ -7,6 +7,7 @@ are read only below the root that was configured, after every link has been foll
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -20,6 +21,7 @@ from pathlib import Path
 from swiftcore.errors import refuse
 
 ROOT_SETTING = "SWIFT_DATA_ROOT"
+DRAFT = "draft-"
 MAX_KEPT = 6
 MAX_AGE_SECONDS = 24 * 3600.0
 MAX_LISTED = 400
@@ -46,18 +48,48 @@ def save(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
     folder = root / digest.hexdigest() / "upload"
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not folder.is_dir():
-        draft = Path(tempfile.mkdtemp(dir=root, prefix="draft-"))
-        (draft / "upload").mkdir(mode=0o700)
-        for name, content in files:
-            _write_private(_free_name(draft / "upload", safe_name(name)), content)
-        try:
-            os.rename(draft, folder.parent)
-        except OSError:  # another tab kept the same files at the same moment
-            shutil.rmtree(draft, ignore_errors=True)
+        with _draft(root) as draft:
+            (draft / "upload").mkdir(mode=0o700)
+            for name, content in files:
+                _write_private(_free_name(draft / "upload", safe_name(name)), content)
+            try:
+                os.rename(draft, folder.parent)
+            except OSError:
+                if not folder.is_dir():  # else another tab kept the same files just now
+                    raise
     os.utime(folder.parent)
     _drop_old(root, folder.parent)
     names = sorted(folder.iterdir())
     return names[0] if len(names) == 1 else folder
+
+
+@contextlib.contextmanager
+def _draft(root: Path) -> Iterator[Path]:
+    """A folder that is gone in the end; while it is there the root is locked against sweeping."""
+    with _locked(root, fcntl.LOCK_SH):
+        draft = Path(tempfile.mkdtemp(dir=root, prefix=DRAFT))
+        try:
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def sweep(root: Path) -> None:
+    """Remove the drafts of processes that were killed, unless somebody is saving just now."""
+    with contextlib.suppress(OSError), _locked(root, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        for draft in root.glob(f"{DRAFT}*"):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(root: Path, kind: int) -> Iterator[None]:
+    """Hold a lock of the kernel on a folder; whoever is killed lets go of it."""
+    handle = os.open(root, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, kind)
+        yield
+    finally:
+        os.close(handle)
 
 
 def private_folder(path: Path, root: Path) -> Path:

@@ -12,9 +12,8 @@ from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.settings import PROTOCOL, ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import GRIDS
 from swiftcore.runtime.ranges import is_real, shortened
-from swiftcore.spec import DEFAULTS, ModelSpec, key_values
+from swiftcore.spec import ALGORITHM_VERSION, DEFAULTS, ModelSpec, key_values
 
-ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 EXPERIMENTS = ("evaluation", "noise", "ablation", "stability")
 OF_A_FIT = ("noise", "stability")  # follow the phenotypes of one fit
 KINDS = ("fit", *EXPERIMENTS, "projection")

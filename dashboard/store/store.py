@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock
 
+from dashboard.privacy import uploads
 from dashboard.store import bundle_zip, results
 from dashboard.store.budget import make_room
 from dashboard.store.cards import (
@@ -35,7 +36,7 @@ from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, 
 from dashboard.store.import_checks import read_bundle
 from dashboard.store.imported import ORIGIN, imported_id, origin_bytes
 from dashboard.store.index import CardIndex, folder_ids, run_marks
-from dashboard.store.job_state import Job
+from dashboard.store.job_state import Job, sweep_jobs
 from dashboard.store.keeping import KEPT, USED
 from dashboard.store.private_folder import PARTS, make_private, make_store_folder
 from dashboard.store.request import EXPERIMENTS, Request
@@ -93,6 +94,8 @@ class Store:
             lambda card: (-card.created, card.id),
         )
         sweep(self.temporary)
+        uploads.sweep(self.root / "uploads")
+        sweep_jobs(self.root, self.temporary, self.lock())
 
     def lock(self, name: str = "changes") -> FileLock:
         """A kernel lock over all processes; a holder that dies lets go."""
@@ -191,7 +194,7 @@ class Store:
             gone[run_id] = card
             _refuse_active(list(gone.values()))
             for each in gone:
-                for place in ("runs", "jobs", "parts", KEPT, USED):
+                for place in (KEPT, USED, "parts", "jobs", "runs"):  # whole to the last
                     remove(self.root / place / each, self.temporary)
         used = {one.dataset for one in others if one.id not in gone}
         self.drop_rows({one.dataset for one in gone.values() if one.kind == "projection"} - used)
@@ -221,8 +224,8 @@ class Store:
         return Job(self.root / "jobs" / run_id, self.temporary)
 
     def checkpoints(self, run_id: str) -> Path:
-        """Where an experiment keeps its finished parts, for the case that it is interrupted."""
-        return make_private(self.root / "parts" / run_id)
+        """Where a job keeps what it has done so far, for the case that it is interrupted."""
+        return make_private(self.job(run_id).parts)
 
     def is_finished(self, run_id: str) -> bool:
         """Whether a sound result is there."""

@@ -15,7 +15,14 @@ from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
-from dashboard.widgets.active_runs import KINDS, look_button, say_started, show_active
+from dashboard.widgets.active_runs import (
+    KINDS,
+    go_on_button,
+    look_button,
+    say_started,
+    show_active,
+    show_interrupted,
+)
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
@@ -38,6 +45,7 @@ def show() -> None:
     st.title("Runs")
     guarded(say_started)
     guarded(show_active)
+    guarded(show_interrupted)
     views = {
         "Find phenotypes": _new_fit,
         "Experiments": _new_experiment,
@@ -118,6 +126,8 @@ def _one_run(run: RunCard) -> None:
                 _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
+        if run.state is RunState.INTERRUPTED:
+            go_on_button(run, "history")
     if run.state is RunState.REMOVED:
         start_button(run.request, "Compute it again", "again", _say_started)
     with st.expander("All settings"):

@@ -26,6 +26,7 @@ KINDS = {
     "projection": "New rows",
 }
 CHART = 10.0  # seconds between two drawings of the live chart: it costs more than a line of words
+MAX_INTERRUPTED = 3  # shown at the top of the page; the history has them all
 PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
 
 
@@ -42,7 +43,7 @@ def say_started() -> None:
         how = f"is done ({duration(run.seconds)})" if run.imported is None else "was imported"
         st.success(f"{plain(_what(run), 120)} {how}.")
         look_button(run, "started")
-    elif not run.state.active:
+    elif not run.state.active and run.state is not RunState.INTERRUPTED:  # those stand below
         st.warning(f"{plain(_what(run), 120)}: {plain(run.message, 400)}")
 
 
@@ -64,6 +65,29 @@ def _show_all(runs: list[RunCard]) -> None:
                 show_progress(run)
             with right:
                 st.button("Stop", key=f"runs.stop.{run.id}", on_click=_stop, args=(run.id,))
+
+
+def show_interrupted() -> None:
+    """The newest runs whose process ended without a result, each with the way on."""
+    left_over = [run for run in cache.runs() if run.state is RunState.INTERRUPTED]
+    for run in left_over[:MAX_INTERRUPTED]:
+        with st.container(border=True):
+            left, right = st.columns([6, 1])
+            with left:
+                st.markdown(f"**{plain(_what(run), 120)}** · {_dataset_name(run)}")
+                st.caption(plain(run.message, 400))
+            with right:
+                go_on_button(run, "runs")
+
+
+def go_on_button(run: RunCard, key: str) -> None:
+    """One press, and an interrupted run is computed on."""
+    st.button("Go on", key=f"{key}.go_on.{run.id}", on_click=_go_on, args=(run,))
+
+
+def _go_on(run: RunCard) -> None:
+    guarded(lambda: jobs.start(cache.store(), run.request))
+    state.set(Key.STARTED, run.id)
 
 
 def _stop(run: str) -> None:

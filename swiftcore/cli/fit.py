@@ -21,11 +21,14 @@ from swiftcore.cli.spec_flags import add_spec, read_spec
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
-from swiftcore.progress import FitProgress
-from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.progress import FitOutcome, FitProgress
+from swiftcore.runtime.atomic_file import forget_drafts, write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.swift.checkpoint import FitCheckpoint
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
+RESULTS = ("model.npz", "phenotypes.json", "history.csv", "memberships.csv")
+STATE = ".fit-checkpoint.npz"  # of a fit that is not finished, in the folder for its results
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
@@ -49,20 +52,33 @@ def _at_least_one(text: str) -> int:
 def _fit(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen)
     chosen.out.mkdir(parents=True, exist_ok=True)
+    for name in RESULTS:
+        forget_drafts(chosen.out / name)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
     with _FitLine(spec.max_iterations) as line:
-        fitted = fit_dataset(dataset, spec, callback=line, n_jobs=chosen.jobs)
+        fitted = fit_dataset(
+            dataset, spec, callback=line, n_jobs=chosen.jobs, checkpoint=checkpoint
+        )
     phenotypes = describe_phenotypes(fitted.factors, fitted.modes, chosen.top)
     _write_results(chosen.out, fitted, phenotypes)
+    if fitted.outcome is not FitOutcome.STOPPED:
+        checkpoint.remove()
     if chosen.json:
         json.dump(_summary(fitted, phenotypes), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         _show(phenotypes, fitted.modes[0].name)
     screen.print(fitted.outcome.value)
+    if checkpoint.path.exists():
+        screen.print("The same command goes on from here.")
     screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
     return 0
+
+
+def _say_resumed(history: tuple[FitProgress, ...]) -> None:
+    screen.print(f"Going on after iteration {len(history) - 1}, where it was left.")
 
 
 class _FitLine(StoppableLine):
@@ -88,16 +104,17 @@ class _FitLine(StoppableLine):
 
 def _write_results(folder: Path, fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> None:
     """The model first: whatever happens after, the fit is kept."""
-    fitted.save(folder / "model.npz")
-    _write_text(folder / "phenotypes.json", json.dumps(_summary(fitted, phenotypes), indent=2))
+    model, summary, progress, memberships = (folder / name for name in RESULTS)
+    fitted.save(model)
+    _write_text(summary, json.dumps(_summary(fitted, phenotypes), indent=2))
     history = [list(vars(fitted.history[0]))]
     history += [list(vars(entry).values()) for entry in fitted.history]
-    _write_table(folder / "history.csv", history)
+    _write_table(progress, history)
     rank, rows = fitted.spec.rank, fitted.modes[0]
     ids = [component_id(component, rank) for component in range(rank)]
     lines = zip(rows.labels, fitted.memberships.tolist(), strict=True)
     _write_table(
-        folder / "memberships.csv",
+        memberships,
         [[rows.name, *ids], *([csv_safe(label), *values] for label, values in lines)],
     )
 

@@ -1,6 +1,7 @@
 """Everything a fit depends on, stated once; light enough for every page to import."""
 
 from swiftcore.spec.model_spec import (
+    ALGORITHM_VERSION,
     DEFAULTS,
     SETTINGS,
     SPEC_VERSION,
@@ -11,6 +12,7 @@ from swiftcore.spec.model_spec import (
 from swiftcore.spec.setting import Setting
 
 __all__ = [
+    "ALGORITHM_VERSION",
     "DEFAULTS",
     "SETTINGS",
     "SPEC_VERSION",

@@ -13,6 +13,7 @@ from typing import Any
 from swiftcore.errors import InvalidData, InvalidSettings, Problem, refuse
 from swiftcore.spec.setting import Setting, setting
 
+ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
 SPEC_VERSION = 1  # raise it when stored specs must be read in another way
 # phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
 MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8

@@ -17,11 +17,13 @@ from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
 from swiftcore.spec import ModelSpec
+from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.swift.factor_update import Factors, normalize
-from swiftcore.swift.loop import FitResult, Schedule, alternate, project_rows
+from swiftcore.swift.fit_file import FitFile, fit_key
+from swiftcore.swift.loop import FitResult, LoopState, Schedule, alternate, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
+from swiftcore.swift.search import Plan, find_factors
 from swiftcore.swift.settings import check_settings
-from swiftcore.swift.start import kl_start, random_start
 from swiftcore.tensor import Mode, SparseTensor
 from swiftcore.tensor.factor_checks import checked_factors
 from swiftcore.tensor.row_checks import check_features, check_tensor
@@ -31,7 +33,6 @@ from swiftcore.transport.sweep import Sweeper
 logger = logging.getLogger(__name__)
 
 USUAL = ModelSpec()  # where the defaults of the estimator come from
-TRIAL_ITERATIONS = 8  # how far a random restart is run before the best one goes on
 
 
 class Swift(BaseEstimator):  # type: ignore[misc]
@@ -134,6 +135,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         labels: ArrayLike | None = None,
         initial_factors: Sequence[ArrayLike] | None = None,
         callback: ProgressCallback | None = None,
+        checkpoint: FitCheckpoint | None = None,
     ) -> Self:
         """Find the factors.
 
@@ -149,6 +151,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             Start from these instead; zeros in them stay zero.
         callback : callable, optional
             Gets a :class:`FitProgress` after each iteration; returns True to stop.
+        checkpoint : FitCheckpoint, optional
+            Where the state is kept, so that the same fit, started again after it was stopped or
+            killed, goes on from there and ends at the same bits.
         """
         check_settings(self.get_params())
         check_tensor(tensor)
@@ -158,8 +163,11 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         problem, workers = self._prepare(tensor, costs)
         with workers:
             sweeper = Sweeper(problem, workers)
-            start = self._start_factors(sweeper, initial_factors)
-            result = alternate(sweeper, start, range(problem.n_modes), self._schedule(), callback)
+            initial = self._initial(problem, initial_factors)
+            file = None
+            if checkpoint is not None:
+                file = FitFile(checkpoint, fit_key(tensor, costs, initial, self.get_params()))
+            result = find_factors(sweeper, self._plan(), initial, callback, file)
         self._keep(result, problem, tensor.modes)
         self.rows_fixed_ = costs[0] is None
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
@@ -224,7 +232,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         schedule = self._schedule(max_iterations)
         with workers:
             start = self._membership_start(problem)
-            result = alternate(Sweeper(problem, workers), start, [0], schedule)
+            begun = LoopState.cold(problem, start, [0])
+            result = alternate(Sweeper(problem, workers), begun, [0], schedule)
         return result.factors[0] * problem.scale
 
     def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
@@ -276,22 +285,17 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         most = self.max_iterations if max_iterations is None else max_iterations
         return Schedule(most, float(self.tolerance), float(self.momentum))
 
-    def _start_factors(self, sweeper: Sweeper, initial: Sequence[ArrayLike] | None) -> Factors:
-        problem = sweeper.problem
-        if initial is not None:
-            factors = checked_factors(initial, problem.shape, self.rank)
-            return [factors[0] / problem.scale, *factors[1:]]
-        rng = np.random.default_rng(self.random_state)
-        if self.start == "kl":
-            return kl_start(problem, self.rank, rng, self.n_restarts)
-        if self.n_restarts == 1:
-            return random_start(problem, self.rank, rng)
-        trial = Schedule(TRIAL_ITERATIONS, 0.0, float(self.momentum))
-        runs = [
-            alternate(sweeper, random_start(problem, self.rank, rng), range(problem.n_modes), trial)
-            for _ in range(self.n_restarts)
-        ]
-        return min(runs, key=lambda run: run.history[-1].objective).factors
+    def _plan(self) -> Plan:
+        return Plan(self.rank, self.start, self.n_restarts, self.random_state, self._schedule())
+
+    def _initial(
+        self, problem: TransportProblem, initial: Sequence[ArrayLike] | None
+    ) -> Factors | None:
+        """The start that was given, in the problem's scale."""
+        if initial is None:
+            return None
+        factors = checked_factors(initial, problem.shape, self.rank)
+        return [factors[0] / problem.scale, *factors[1:]]
 
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
         factors = normalize(result.factors, range(problem.n_modes))

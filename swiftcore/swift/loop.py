@@ -11,8 +11,8 @@ where they stood, and one sweep of all modes gives the objective and the next st
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from swiftcore.swift.factor_update import (
     update_rows,
 )
 from swiftcore.transport.column_task import ModeState
+from swiftcore.transport.problem import TransportProblem
 from swiftcore.transport.sweep import Sweeper, TransportValue, cold_state, stack_factors
 
 # Plans are brought this close (gap / cost of an empty model) before the first step.
@@ -57,16 +58,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult:
-    """Factors (of the data divided by the problem's scale), the way there, and how it ended."""
-
-    factors: Factors
-    history: tuple[FitProgress, ...]
-    outcome: FitOutcome
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
+class Point:
     """Factors, what they cost, and where a plain step leads from them."""
 
     factors: Factors
@@ -74,14 +66,86 @@ class _Point:
     step: Factors
 
 
-class _History:
-    """Keeps the history and asks the caller whether to go on."""
+@dataclass(frozen=True, eq=False)
+class LoopState:
+    """Everything the loop knows between two sweeps; from it the loop goes on to the same bits.
 
-    def __init__(self, max_iterations: int, callback: ProgressCallback | None) -> None:
-        self.entries: list[FitProgress] = []
+    Attributes
+    ----------
+    trial : list of ndarray
+        The factors to be evaluated next.
+    transport : list of ModeState
+        Where the plans of each mode stand; changed in place by the sweeps.
+    best : Point or None
+        The best factors so far; None before the start was evaluated.
+    momentum : float
+        Exponent with which the next step is carried on.
+    plain : bool
+        Whether the trial is a plain step, which cannot raise the objective.
+    carried : bool
+        Whether the step from ``best`` may be compared with the one after it.
+    settling : int
+        Sweeps already spent on the trial.
+    history : list of FitProgress
+        Grown in place.
+    seconds : float
+        Spent in the loop so far.
+    """
+
+    trial: Factors
+    transport: list[ModeState]
+    best: Point | None = None
+    momentum: float = 0.0
+    plain: bool = True
+    carried: bool = False
+    settling: int = 0
+    history: list[FitProgress] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @classmethod
+    def cold(
+        cls,
+        problem: TransportProblem,
+        start: Sequence[NDArray[np.float64]],
+        free_modes: Sequence[int],
+    ) -> LoopState:
+        """Before the first sweep."""
+        return cls(normalize(start, free_modes), cold_state(problem))  # 1.7, but only here
+
+
+Keep = Callable[[LoopState], None]
+"""Called between any two sweeps with a state from which the loop could go on."""
+_Pause = Callable[[LoopState, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Factors (of the data divided by the problem's scale), the way there, and how it ended.
+
+    ``state`` is where the loop stood: a fit that was stopped can go on from there.
+    """
+
+    factors: Factors
+    history: tuple[FitProgress, ...]
+    outcome: FitOutcome
+    state: LoopState
+
+
+class _History:
+    """Keeps the history and the time, and asks the caller whether to go on."""
+
+    def __init__(
+        self, begun: LoopState, max_iterations: int, callback: ProgressCallback | None
+    ) -> None:
+        self.entries = begun.history
         self._max_iterations = max_iterations
         self._callback = callback
-        self._started = time.perf_counter()
+        self._started = time.perf_counter() - begun.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Spent in the loop, in this process and in those before it."""
+        return time.perf_counter() - self._started
 
     def note(self, value: TransportValue, accepted: bool = True) -> bool:
         """Write down one iteration; True when the caller wants to stop."""
@@ -94,7 +158,7 @@ class _History:
             data_divergence=value.data_divergence,
             gap=value.gap,
             accepted=accepted,
-            seconds=time.perf_counter() - self._started,
+            seconds=self.seconds,
         )
         self.entries.append(entry)
         return bool(self._callback(entry)) if self._callback is not None else False
@@ -109,50 +173,84 @@ class _History:
 
 def alternate(
     sweeper: Sweeper,
-    start: Sequence[NDArray[np.float64]],
+    begun: LoopState,
     free_modes: Sequence[int],
     schedule: Schedule,
     callback: ProgressCallback | None = None,
+    keep: Keep | None = None,
 ) -> FitResult:
-    """Minimise the objective over the free factors, starting from ``start``.
+    """Minimise the objective over the free factors, from where ``begun`` stands.
 
     Every iteration is one sweep of all columns, from which both the objective and the EM
     step of all free modes follow. Steps are carried on with momentum; a trial that turns out
     worse is taken back and the plain step, which cannot raise the objective, is tried.
     """
-    states = cold_state(sweeper.problem)  # 1.7, but only here
-    history = _History(schedule.max_iterations, callback)
-    best = _evaluate(sweeper, states, normalize(start, free_modes), free_modes, converge=True)
-    _refuse_not_finite(best.value)
-    stop, momentum = history.note(best.value), min(FIRST_MOMENTUM, schedule.momentum)
-    plain, unit = True, sweeper.empty_model_cost
-    earlier: Factors | None = None
-    trial = best.step
+    history = _History(begun, schedule.max_iterations, callback)
+
+    def pause(state: LoopState, settling: int) -> None:
+        if keep is not None:
+            keep(replace(state, settling=settling, seconds=history.seconds))
+
+    now, stop = begun, False
+    if now.best is None:
+        point = _first_point(sweeper, now, free_modes, pause)
+        _refuse_not_finite(point.value)
+        stop = history.note(point.value)
+        momentum = min(FIRST_MOMENTUM, schedule.momentum)
+        now = replace(now, best=point, trial=point.step, momentum=momentum, settling=0)
     while not stop and len(history.entries) <= schedule.max_iterations:  # 1.3
-        point = _evaluate(sweeper, states, trial, free_modes)
-        for _ in range(MAX_SETTLING_SWEEPS):
-            if not _in_doubt(point.value, best.value.objective):
-                break
-            point = _evaluate(sweeper, states, trial, free_modes)
-        change = best.value.objective - point.value.objective
-        if not change >= 0:
-            stop = history.note(best.value, accepted=False)
-            if plain and not stop:
-                return FitResult(best.factors, tuple(history.entries), FitOutcome.CONVERGED)
-            trial, earlier, plain = best.step, None, True
-            momentum *= 0.5
+        assert now.best is not None
+        point = _next_point(sweeper, now, now.best.value.objective, free_modes, pause)
+        if not point.value.objective <= now.best.value.objective:
+            stop = history.note(now.best.value, accepted=False)
+            if now.plain:
+                return _result(now, now.best, FitOutcome.CONVERGED)
+            now = _taken_back(now, now.best)
             continue
         stop = history.note(point.value)
-        if history.fall() <= schedule.tolerance * unit and not stop:
-            return FitResult(point.factors, tuple(history.entries), FitOutcome.CONVERGED)
-        plain = earlier is None or schedule.momentum == 0
-        trial = point.step
-        if earlier is not None and schedule.momentum > 0:
-            trial = extrapolate(point.step, earlier, momentum, free_modes)
-            momentum = min(momentum * MOMENTUM_GROWTH, schedule.momentum)
-        best, earlier = point, point.step
-    outcome = FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT
-    return FitResult(best.factors, tuple(history.entries), outcome)
+        if history.fall() <= schedule.tolerance * sweeper.empty_model_cost:
+            return _result(now, point, FitOutcome.CONVERGED)
+        now = _accepted(now, point, schedule.momentum, free_modes)
+    assert now.best is not None
+    last = replace(now, seconds=history.seconds)
+    return _result(last, now.best, FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT)
+
+
+def _result(state: LoopState, point: Point, outcome: FitOutcome) -> FitResult:
+    return FitResult(point.factors, tuple(state.history), outcome, state)
+
+
+def _taken_back(now: LoopState, best: Point) -> LoopState:
+    """After a trial that was worse: the plain step from the best, and less momentum."""
+    return replace(
+        now,
+        trial=best.step,
+        momentum=now.momentum * 0.5,
+        plain=True,
+        carried=False,
+        settling=0,
+    )
+
+
+def _accepted(
+    now: LoopState, point: Point, most_momentum: float, free_modes: Sequence[int]
+) -> LoopState:
+    """After a trial that was better: the step from it, carried on if there was one before."""
+    trial, momentum = point.step, now.momentum
+    plain = not now.carried or most_momentum == 0
+    if not plain:
+        assert now.best is not None
+        trial = extrapolate(point.step, now.best.step, momentum, free_modes)
+        momentum = min(momentum * MOMENTUM_GROWTH, most_momentum)
+    return replace(
+        now,
+        best=point,
+        trial=trial,
+        momentum=momentum,
+        plain=plain,
+        carried=True,
+        settling=0,
+    )
 
 
 def _refuse_not_finite(value: TransportValue) -> None:
@@ -172,28 +270,40 @@ def _in_doubt(value: TransportValue, best: float) -> bool:
     return value.objective > best >= value.objective - value.gap
 
 
-def _evaluate(
-    sweeper: Sweeper,
-    states: Sequence[ModeState],
-    factors: Factors,
-    free_modes: Sequence[int],
-    converge: bool = False,
-) -> _Point:
-    """Evaluate factors and find the plain step from them, in one sweep.
+def _first_point(
+    sweeper: Sweeper, now: LoopState, free_modes: Sequence[int], pause: _Pause
+) -> Point:
+    """Evaluate a start: first sweep until the plans are close to their best."""
+    stacked = stack_factors(now.trial, sweeper.problem.settings.dtype)
+    for turn in range(now.settling, MAX_SETTLING_SWEEPS):  # 1.8
+        pause(now, turn)
+        sweeper.sweep(now.transport, stacked, gather=False)
+        value = sweeper.value(now.transport, now.trial)
+        if value.gap <= GAP_TOLERANCE * sweeper.empty_model_cost:
+            break
+    return _evaluate(sweeper, now, free_modes)
 
-    ``converge`` first sweeps until the plans are close to their best, for factors that are new.
-    """
+
+def _next_point(
+    sweeper: Sweeper, now: LoopState, best: float, free_modes: Sequence[int], pause: _Pause
+) -> Point:
+    """Evaluate a trial: sweep until it is clear whether it is better than the best."""
+    for turn in range(now.settling, MAX_SETTLING_SWEEPS + 1):
+        pause(now, turn)
+        point = _evaluate(sweeper, now, free_modes)
+        if not _in_doubt(point.value, best):
+            break
+    return point
+
+
+def _evaluate(sweeper: Sweeper, now: LoopState, free_modes: Sequence[int]) -> Point:
+    """Evaluate the trial and find the plain step from it, in one sweep."""
+    factors, states = now.trial, now.transport
     stacked = stack_factors(factors, sweeper.problem.settings.dtype)
-    if converge:  # 1.8
-        for _ in range(MAX_SETTLING_SWEEPS):
-            sweeper.sweep(states, stacked, gather=False)
-            value = sweeper.value(states, factors)
-            if value.gap <= GAP_TOLERANCE * sweeper.empty_model_cost:
-                break
     numerators = sweeper.sweep(states, stacked)  # 1.4 to 1.11, all modes
     assert numerators is not None
     value = sweeper.value(states, factors)
-    return _Point(factors, value, update_factors(factors, numerators, free_modes))  # 1.12 to 1.14
+    return Point(factors, value, update_factors(factors, numerators, free_modes))  # 1.12 to 1.14
 
 
 def project_rows(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,6 +23,19 @@ SPIKINESS = 0.3
 MIXED_IN = 0.02
 TRIAL_STEPS, FULL_STEPS = 15, 20
 PLAIN_KL = (0.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Restarts:
+    """Of several starts, how many were tried, the best of them and its loss."""
+
+    tried: int = 0
+    factors: Factors | None = None
+    loss: float = np.inf
+
+
+Attempt = Callable[[Restarts], tuple[Factors, float]]
+"""What was tried so far goes in; the factors and the loss of one more start come out."""
 
 
 def random_start(problem: TransportProblem, rank: int, rng: np.random.Generator) -> Factors:
@@ -79,24 +95,39 @@ def _row_features(problem: TransportProblem) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(parts)).sqrt()
 
 
-def kl_start(
-    problem: TransportProblem, rank: int, rng: np.random.Generator, restarts: int
+def best_start(
+    attempt: Attempt, restarts: int, begun: Restarts, keep: Callable[[Restarts], None]
 ) -> Factors:
-    """The best of several short sparse KL factorizations, run a little longer.
+    """The best of several starts; ``keep`` is called after each but the last."""
+    now = begun
+    while now.tried < restarts:
+        factors, loss = attempt(now)
+        if now.factors is not None and not loss < now.loss:
+            factors, loss = now.factors, now.loss
+        now = Restarts(now.tried + 1, factors, loss)
+        if now.tried < restarts:
+            keep(now)
+    assert now.factors is not None
+    return now.factors
+
+
+def kl_trial(
+    problem: TransportProblem, rank: int, rng: np.random.Generator, number: int
+) -> tuple[Factors, float]:
+    """A short sparse KL factorization and its loss.
 
     Every other one starts from a clustering of the rows: random profiles alone often merge
     two components that do not part again.
 
     A step touches only the nonzeros: a fraction of one of SWIFT.
     """
-    best, best_loss = None, np.inf
-    for trial in range(restarts):
-        clustered = trial % 2 == 0 and rank <= np.unique(problem.unfoldings[0].rows).size
-        start = (cluster_start if clustered else random_start)(problem, rank, rng)
-        factors, loss = _fit_kl(problem, start, TRIAL_STEPS)
-        if best is None or loss < best_loss:
-            best, best_loss = factors, loss
-    assert best is not None
+    clustered = number % 2 == 0 and rank <= np.unique(problem.unfoldings[0].rows).size
+    start = (cluster_start if clustered else random_start)(problem, rank, rng)
+    return _fit_kl(problem, start, TRIAL_STEPS)
+
+
+def finish_kl(problem: TransportProblem, best: Factors) -> Factors:
+    """The best of the short factorizations, run a little longer and lifted off the zeros."""
     factors, _ = _fit_kl(problem, best, FULL_STEPS)
     mixed = [
         (1 - MIXED_IN) * factor + MIXED_IN * factor.mean(axis=0, keepdims=True)

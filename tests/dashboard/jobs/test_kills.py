@@ -2,110 +2,51 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
-import sqlite3
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.kill_scenarios import SCENARIOS, no_litter
 from support.tiny_store import tiny_dataset
 
 from dashboard.store import verified_folder
 from dashboard.store.request import Request
-from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 
-
-def acknowledged_before_the_kill(work: Callable[[int], str], seconds: float) -> list[str]:
-    """Fork a process that works until it is killed; what it said was done, to its last word."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            for turn in range(1_000_000):
-                os.write(writing, f"{work(turn)}\n".encode())
-        os._exit(1)
-    os.close(writing)
-    said = os.read(reading, 1)  # it is at work
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    while piece := os.read(reading, 65_536):
-        said += piece
-    os.close(reading)
-    return [line for line in said.decode().split("\n")[:-1] if line]
+KILLS, MANY_KILLS = 60, 200  # over all scenarios
 
 
-def check_results(root: Path, kills: int) -> int:
-    """Publish results until killed, again and again; returns how many were acknowledged."""
-    store = Store(root)
-    dataset = store.add_dataset(tiny_dataset())
-    rng, total = np.random.default_rng(2), 0
-    known: set[str] = set()
-    for round_ in range(kills):
-
-        def publish(turn: int, start: int = round_ * 100_000) -> str:
-            request = Request("fit", dataset, {"seed": start + turn})
-            files = {"model.npz": os.urandom(50_000), "links.json": os.urandom(5_000)}
-            return Store(root).publish_run(request, files, 1.0, 1.0)
-
-        known |= set(acknowledged_before_the_kill(publish, float(rng.uniform(0, 0.05))))
-        after = Store(root)
-        cards = {card.id: card for card in after.runs()}
-        assert known <= set(cards), "an acknowledged result is lost"
-        assert not any(card.damaged for card in cards.values())
-        assert list(after.temporary.iterdir()) == []
-        total = len(known)
-        if total > 200:  # checking all of them takes longer and longer
-            for run_id in cards:
-                after.delete_run(run_id)
-            known = set()
-    return total
-
-
-def check_reviews(root: Path, kills: int) -> None:
-    rng = np.random.default_rng(3)
-    known: set[int] = set()
-    Reviews(root)
-    for _ in range(kills):
-
-        def save(turn: int) -> str:
-            review = Review("r", f"P{turn:02d}", "d", "anna", comment="x" * 3_000)
-            return str(Reviews(root).save(review).id)
-
-        said = acknowledged_before_the_kill(save, float(rng.uniform(0, 0.05)))
-        known |= {int(line) for line in said}
-        kept = Reviews(root)._select("run = ?", "r")
-        assert known <= {review.id for review in kept}, "an acknowledged review is lost"
-        assert all(len(review.comment) == 3_000 for review in kept)
-    with sqlite3.connect(root / "reviews.sqlite") as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert len(known) >= kills
+def survive(name: str, root: Path, kills: int, seed: int) -> list[list[str]]:
+    """Kill a scenario at random moments, each time check after a restart; all that was said."""
+    scenario, rng = SCENARIOS[name], np.random.default_rng(seed)
+    Store(root)
+    words: list[list[str]] = []
+    for life in range(kills):
+        moment = int(rng.integers(scenario.words)), float(rng.uniform(0, 0.03))
+        words.append(scenario.start(root, life).killed_after(*moment))
+        Store(root)  # the restart
+        scenario.check(root, words)
+        no_litter(root)
+    if scenario.finish is not None:
+        scenario.finish(root)
+        no_litter(root)
+    return words
 
 
 @pytest.mark.slow
-def test_results_survive_kills(tmp_path: Path) -> None:
-    assert check_results(tmp_path, 30) > 0
-
-
-@pytest.mark.slow
-def test_reviews_survive_kills(tmp_path: Path) -> None:
-    check_reviews(tmp_path, 30)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_is_lost_half_or_left_behind(name: str, tmp_path: Path) -> None:
+    words = survive(name, tmp_path / "store", -(-KILLS // len(SCENARIOS)), seed=2)
+    assert sum(map(len, words)) >= len(words)  # it was killed at work, not before
 
 
 @pytest.mark.nightly
-def test_results_survive_many_kills(tmp_path: Path) -> None:
-    check_results(tmp_path, 500)
-
-
-@pytest.mark.nightly
-def test_reviews_survive_many_kills(tmp_path: Path) -> None:
-    check_reviews(tmp_path, 500)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_is_lost_half_or_left_behind_by_many_kills(name: str, tmp_path: Path) -> None:
+    words = survive(name, tmp_path / "store", -(-MANY_KILLS // len(SCENARIOS)), seed=3)
+    assert sum(map(len, words)) >= len(words)
 
 
 def test_the_order_of_a_publication_is_write_flush_rename_flush(

@@ -11,8 +11,10 @@ from support.opened_page import add_experiment, damage, drawn, open_page, tab, w
 from support.tiny_store import tiny_dataset, wait_for
 
 from dashboard.jobs import jobs
+from dashboard.store.job_state import FIT_STATE
 from dashboard.store.request import Request
 from dashboard.store.store import Store
+from swiftcore.runtime.sealed_arrays import write_sealed
 
 TAB = "runs.tab"
 
@@ -93,6 +95,26 @@ def test_a_damaged_run_is_told_and_can_be_deleted(
     page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "History")
     assert "Damaged" in page.dataframe[0].value["State"].iloc[0]
     assert widget(page, "button", "delete_run")
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_goes_on_at_one_press(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Request("fit", store.add_dataset(tiny_dataset(outcome=False)), {"rank": 2})
+    job = store.job(request.key())
+    job.create(request, 1.0, 1)
+    (job.folder / "process.json").write_text('{"pid": 4194304, "started": 1.0}')  # gone
+    write_sealed(store.checkpoints(request.key()) / FIT_STATE, {"iteration": 15}, {})
+    page = tab(open_page("runs", store, monkeypatch), TAB, "History")
+    assert words(page).count("It can go on after iteration 15.") == 2  # at the top, and chosen
+    assert widget(page, "button", f"history.go_on.{request.key()}")
+    widget(page, "button", f"runs.go_on.{request.key()}").click().run()
+    drawn(page)
+    wait_for(lambda: not store.run(request.key()).state.active)
+    assert store.run(request.key()).state.name == "DONE"  # no state of its fit: it began anew
+    assert "left aside, the fit begins anew" in job.log.read_text()
+    assert "is done" in words(drawn(page.run())) and "Go on" not in [b.label for b in page.button]
 
 
 def of_seed_one(arrays: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swiftcore.cli import main
+from swiftcore.cli import fit, main
 from swiftcore.model_file import load_model
+from swiftcore.progress import FitProgress
 
 
 @pytest.fixture
@@ -111,6 +112,35 @@ def test_ctrl_c_keeps_the_last_full_iteration(events: Path, tmp_path: Path) -> N
     assert model.outcome_.name == "STOPPED"
     assert 0 < model.n_iterations_ < 100000
     assert model.objective_ == model.history_[-1].objective < model.history_[0].objective
+
+
+def test_the_same_command_goes_on_after_ctrl_c(
+    events: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = f"fit {events} --rank 3 --iterations 9 --tolerance 0 --jobs 1 --json --out".split()
+    whole, out = tmp_path / "whole", tmp_path / "run"
+    assert main([*words, str(whole)]) == 0
+    real = fit._FitLine.__call__
+
+    def interrupted(self: fit._FitLine, progress: FitProgress) -> bool:
+        if progress.iteration == 4:
+            signal.raise_signal(signal.SIGINT)
+        return real(self, progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit._FitLine, "__call__", interrupted)
+        assert main([*words, str(out)]) == 0
+    assert "The same command goes on from here." in capsys.readouterr().err
+    assert load_model(out / "model.npz").n_iterations_ == 4
+    assert main([*words, str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "Going on after iteration 4" in said and "goes on from here" not in said
+    assert sorted(path.name for path in out.iterdir()) == sorted(fit.RESULTS)
+    for name in ("phenotypes.json", "memberships.csv"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_the_dashboard_takes_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,46 @@
+"""Where a fit keeps its state while it runs, so that it can go on after any end.
+
+Light: whoever only wants to know how far a fit has come loads no compiler for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from swiftcore.progress import FitProgress
+from swiftcore.runtime.sealed_arrays import read_about
+
+INTERVAL = 30.0  # seconds; at most this and one sweep of work are lost
+
+
+@dataclass(frozen=True)
+class FitCheckpoint:
+    """A file for the state of one fit, written now and then and read when the fit begins.
+
+    A state of another fit, of another version, or one that was damaged is left aside, and the
+    fit begins at its start.
+
+    Attributes
+    ----------
+    path : Path
+    every : float
+        Seconds from one writing to the next, and to the first.
+    resumed : callable, optional
+        Called with the history so far when the fit goes on from the file.
+    """
+
+    path: Path
+    every: float = INTERVAL
+    resumed: Callable[[tuple[FitProgress, ...]], None] | None = None
+
+    def remove(self) -> None:
+        """Forget the state: the result is safe."""
+        self.path.unlink(missing_ok=True)
+
+
+def kept_iteration(path: Path) -> int:
+    """The iteration from which a fit would go on; 0 when that is its start."""
+    iteration = read_about(path).get("iteration", 0)
+    return iteration if isinstance(iteration, int) else 0
