@@ -12,6 +12,8 @@ from scipy import sparse
 
 from swiftcore.tensor import SparseTensor
 
+ROWS_AT_A_TIME = 512  # the products of so many rows are in memory beside the cost itself
+
 
 def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
     """1 - cosine similarity between the rows of a feature matrix.
@@ -19,11 +21,14 @@ def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
     A row without any feature is at distance 1 from every other row: nothing is known of it.
     """
     scaled = unit_rows(features)
-    cost = (scaled @ scaled.T).toarray()
-    np.subtract(1.0, cost, out=cost)
-    np.clip(cost, 0.0, None, out=cost)
+    mirrored = sparse.csr_array(scaled.T)
+    cost = np.empty((scaled.shape[0], scaled.shape[0]))
+    for low in range(0, len(cost), ROWS_AT_A_TIME):
+        strip = cost[low : low + ROWS_AT_A_TIME]
+        np.subtract(1.0, (scaled[low : low + ROWS_AT_A_TIME] @ mirrored).toarray(), out=strip)
+        np.clip(strip, 0.0, None, out=strip)
     np.fill_diagonal(cost, 0.0)
-    return np.asarray(cost)
+    return cost
 
 
 def unit_rows(features: sparse.csr_array) -> sparse.csr_array:
