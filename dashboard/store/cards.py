@@ -10,6 +10,7 @@ from typing import Any
 
 from dashboard.store.request import Request
 from swiftcore.errors import InvalidData, SwiftError, refuse
+from swiftcore.tensor import TensorSize
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -46,6 +47,8 @@ class DatasetCard:
         For each mode, how many columns of its unfolding hold anything; for estimates.
     damaged : bool
         True when the stored files are not what was written; then only the id is sure.
+    longest : tuple of int
+        For each mode, the entries of the fullest column; on older cards, at most how many.
     """
 
     id: str
@@ -60,6 +63,12 @@ class DatasetCard:
     added: float
     columns: tuple[int, ...] = ()
     damaged: bool = False
+    longest: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> TensorSize:
+        """What the memory of a computation with these data hangs on."""
+        return TensorSize(self.shape, self.entries, self.columns, self.longest or self.shape)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import refuse
-from swiftcore.tensor import SparseTensor
+from swiftcore.tensor import TensorSize
 
 DATA = "data.swift.npz"
 CARD = "card.json"
@@ -44,19 +44,20 @@ def dataset_id(dataset: Dataset) -> str:
 
 def dataset_card(identifier: str, dataset: Dataset, synthetic: bool, added: float) -> DatasetCard:
     """What a list shows of the data set."""
-    tensor = dataset.tensor
+    size = TensorSize.of(dataset.tensor)
     return DatasetCard(
         identifier,
         dataset.name,
-        tensor.shape,
-        tuple(mode.name for mode in tensor.modes),
-        tensor.n_entries,
+        size.shape,
+        tuple(mode.name for mode in dataset.tensor.modes),
+        size.entries,
         dataset.outcome_name,
         _classes(dataset),
         synthetic,
         dataset.origin,
         added,
-        _columns(tensor),
+        size.columns,
+        longest=size.longest,
     )
 
 
@@ -76,6 +77,7 @@ def read_card(content: bytes) -> DatasetCard:
             str(plain["origin"]),
             float(plain["added"]),
             tuple(int(count) for count in plain["columns"]),
+            longest=tuple(int(count) for count in plain.get("longest", plain["shape"])),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise refuse(
@@ -90,20 +92,6 @@ def read_card(content: bytes) -> DatasetCard:
 def read_data(files: Mapping[str, bytes], limits: Limits = OWN) -> Dataset:
     """The data set among the files of its folder; raises InvalidData if it cannot be read."""
     return bundle_from_bytes(files.get(DATA, b""), DATA, Budget(limits))
-
-
-def _columns(tensor: SparseTensor) -> tuple[int, ...]:
-    """For each mode, the distinct places of the entries in all the other modes."""
-    counts = []
-    for mode in range(tensor.n_modes):
-        others = [tensor.coordinates[:, axis] for axis in range(tensor.n_modes) if axis != mode]
-        order = np.lexsort(others)
-        new = np.zeros(len(order), dtype=bool)
-        new[:1] = True
-        for column in others:
-            new[1:] |= np.diff(column[order]) != 0
-        counts.append(int(new.sum()))
-    return tuple(counts)
 
 
 def _classes(dataset: Dataset) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
-from swiftcore.errors import SwiftError
+from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 
 EVERY = 1.0
@@ -94,6 +94,8 @@ def start_button(
         show_problems(error)
         return
     st.caption("This is in the store already; it opens at once." if known else plain(sentence))
+    if not known:
+        _warn_of_memory(request)
     if st.button(label, type="primary", key=key):
         try:
             run = jobs.start(store, request)
@@ -103,6 +105,18 @@ def start_button(
         if started is not None:
             started(run)
         st.rerun()
+
+
+def _warn_of_memory(request: Request) -> None:
+    """Say before the press that there is too little memory; the press looks again."""
+    try:
+        jobs.check_memory(cache.store(), request, cache.runs())
+    except NotEnoughMemory as error:
+        problem = error.problems[0]
+        st.warning(
+            f"**There is not enough memory for this now**: {plain(problem.found)}. "
+            f"{plain(problem.cure, 400)}"
+        )
 
 
 def watch(run_id: str, draw: Callable[[RunCard], None] | None = None) -> None:

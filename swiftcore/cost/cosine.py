@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from swiftcore.cost.memory import ROWS_AT_A_TIME
 from swiftcore.tensor import SparseTensor
-
-ROWS_AT_A_TIME = 512  # the products of so many rows are in memory beside the cost itself
 
 
 def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost.cosine import cosine_cost, incidence, row_features
+from swiftcore.cost.memory import refuse_costs
 from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.errors import InvalidCost, InvalidSettings, refuse
-from swiftcore.runtime.memory import refuse_square
 from swiftcore.tensor import SparseTensor
 
 
@@ -53,8 +53,7 @@ def build_costs(
     """
     chosen = _checked_recipe(recipe)
     _check_reference(tensor, reference)
-    for mode, size in enumerate(tensor.shape):
-        refuse_square(size, f"mode {mode + 1}, size {size}")
+    refuse_costs(tensor.shape)
     match chosen:
         case CostRecipe.COSINE:
             others = range(1, tensor.n_modes)
