@@ -20,7 +20,8 @@ from swiftcore.tensor import TensorSize
 # A process with estimators and loops before it has any data: 340 MB if the loops were compiled
 # before on this machine, 490 MB if it compiles them itself.
 BASE = 400_000_000
-SHARED = 150_000_000  # of it, what processes side by side have in common: the files of the program
+LEADER = 280_000_000  # a process that lets others fit
+SHARED = 150_000_000  # of each, what processes have in common: the files of the program
 LABEL = 100  # bytes of the name of a row or a feature
 
 
@@ -84,7 +85,7 @@ def fit_peak(size: TensorSize, spec: ModelSpec, n_jobs: int | None = None) -> Pe
 def team_peak(size: TensorSize, spec: ModelSpec, processes: int) -> float:
     """What fits side by side take, each in a process of its own, with the one that leads them."""
     one = fit_peak(size, spec, 1)
-    return one.before_costs + processes * (one.total - SHARED)
+    return LEADER + one.data + processes * (one.total - SHARED)
 
 
 def projection_peak(size: TensorSize, spec: ModelSpec, rows_at_once: int) -> float:
