@@ -77,7 +77,7 @@ def read_card(content: bytes) -> DatasetCard:
             str(plain["origin"]),
             float(plain["added"]),
             tuple(int(count) for count in plain["columns"]),
-            longest=tuple(int(count) for count in plain.get("longest", plain["shape"])),
+            longest=tuple(int(count) for count in plain.get("longest") or ()),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise refuse(

@@ -18,12 +18,15 @@ from rich.table import Table
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.spec_flags import add_spec, read_spec
+from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.memory import in_units
 from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.tensor import TensorSize
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
 SHOWN = 0.005  # weaker features are left out of the table on the screen
@@ -51,6 +54,8 @@ def _fit(chosen: argparse.Namespace) -> int:
     chosen.out.mkdir(parents=True, exist_ok=True)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    needed = fit_need(TensorSize.of(dataset.tensor), spec, chosen.jobs).bytes
+    screen.print(f"It takes about {in_units(needed)} of memory.", highlight=False)
     with _FitLine(spec.max_iterations) as line:
         fitted = fit_dataset(dataset, spec, callback=line, n_jobs=chosen.jobs)
     phenotypes = describe_phenotypes(fitted.factors, fitted.modes, chosen.top)
