@@ -74,7 +74,7 @@ def n_fits(request: Request) -> float:
     """How many fits an experiment takes."""
     chosen = request.settings
     if request.kind == "stability":
-        return 1.0 + ExperimentSettings().seeds + chosen["folds"]
+        return float(1 + ExperimentSettings().seeds + chosen["folds"])
     rounds = chosen["folds"] * chosen["repeats"]
     ranks, quick = len(chosen["ranks"]), chosen["quick"]
     if request.kind == "ablation":

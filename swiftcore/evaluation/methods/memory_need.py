@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from swiftcore.evaluation.methods.fit_peak import fit_peak
 from swiftcore.runtime.memory import in_units, not_enough_memory
-from swiftcore.spec import ModelSpec
+from swiftcore.spec import SETTINGS, ModelSpec
 from swiftcore.tensor import TensorSize
 
 FEWEST_ROWS = 10  # nobody is advised to use fewer
@@ -48,17 +49,17 @@ class MemoryNeed:
 
     def ways_out(self, had: float) -> str:
         """What would make it small enough, each by itself; nothing that would not help."""
-        half = max(1, self.spec.rank // 2)
-        changes = {
-            "row_cost": (replace(self.spec, row_cost="none"), "do without the row cost"),
-            "dtype": (replace(self.spec, dtype="float32"), "use float32"),
-            "rank": (replace(self.spec, rank=half), f"halve the rank to {half}"),
+        smaller: dict[str, Any] = {
+            "row_cost": "none",
+            "dtype": "float32",
+            "rank": max(1, self.spec.rank // 2),
         }
-        ways = [
-            f"{words} ({in_units(self.peak(self.size, other))})"
-            for other, words in (changes[name] for name in self.free)
-            if other != self.spec and self.peak(self.size, other) <= had
-        ]
+        ways = []
+        for name in self.free:
+            other = replace(self.spec, **{name: smaller[name]})
+            if other != self.spec and (needed := self.peak(self.size, other)) <= had:
+                label = f"{SETTINGS[name].clinician} ({name.replace('_', ' ')})"
+                ways.append(f"set {label} to {smaller[name]}, which takes {in_units(needed)}")
         if (rows := self._most_rows(had)) >= FEWEST_ROWS:
             ways.append(f"use at most {rows:,} rows")
         ways.append("close other programs, or use a machine with more memory")

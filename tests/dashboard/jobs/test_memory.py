@@ -100,7 +100,7 @@ def test_a_fit_of_many_rows_is_not_started_where_it_would_not_fit(
         jobs.start(store, request)
     (problem,) = refused.value.problems
     assert problem.found == "3.1 GB needed, 2.7 GB to be had"
-    assert "without the row cost" in problem.cure and "float32" in problem.cure
+    assert "(row cost) to none" in problem.cure and "float32" in problem.cure
     assert store.runs() == [] and not store.job(request.key()).folder.exists()
 
 
@@ -134,7 +134,9 @@ def test_twenty_requests_beyond_the_limit_are_refused_within_a_second_each(
 def test_doing_what_a_refusal_says_helps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT_SETTING, "900")
     dataset = store.add_dataset(many_rows(9_000))
-    with pytest.raises(NotEnoughMemory, match="Do without the row cost"):
+    with pytest.raises(
+        NotEnoughMemory, match=r"Set Similarity of rows \(row cost\) to none, which takes 4\d0 MB"
+    ):
         jobs.start(store, Request("fit", dataset))
     jobs.check_memory(store, Request("fit", dataset, {"row_cost": "none"}), store.runs())
 
@@ -241,7 +243,7 @@ def test_in_a_real_container_too_much_is_refused_and_the_kernel_s_end_is_told(
     code = str(Path(jobs.__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", code)
     refused = serve(many_rows(9_000))
-    assert "refused: There is not enough memory" in refused and "without the row cost" in refused
+    assert "refused: There is not enough memory" in refused and "(row cost) to none" in refused
     broken_program(tmp_path / "gulp", GULP, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", code, prepend=os.pathsep)
     said = serve(tiny_dataset())
