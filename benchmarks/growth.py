@@ -45,19 +45,3 @@ def growth(quick: bool) -> dict[str, Any]:
 def _exponent(rows: Sequence[dict[str, Any]], x: str, y: str) -> float:
     slope, _ = np.polyfit(np.log([row[x] for row in rows]), np.log([row[y] for row in rows]), 1)
     return float(slope)
-
-
-def memory(quick: bool) -> dict[str, Any]:
-    """The estimate before a fit against its measured peak, on six shapes."""
-    cases: list[dict[str, Any]] = [
-        {"patients": 1000, "rank": 40},
-        {"patients": 3000, "rank": 20},
-        {"patients": 3000, "rank": 20, "dtype": "float64"},
-        {"patients": 6000, "rank": 10},
-        {"patients": 8000, "rank": 40},
-        {"patients": 2000, "rank": 80, "sharpness": 200.0},
-    ]
-    rows = [child(iterations=2, **case) for case in (cases[:2] if quick else cases)]
-    for row in rows:
-        row["estimate_over_peak"] = row["estimate_mb"] / row["fit_peak_mb"]
-    return {"rows": rows}

@@ -27,7 +27,6 @@ def measure(
     model = Swift(rank, sharpness=sharpness, max_iterations=iterations, dtype=dtype, **settings)
     small = generate_ehr(60, n_diagnoses=features, n_medications=features, seed=1).tensor
     model.fit(small, build_costs(small, reference=small))  # compile before measuring
-    estimate = model.estimate_memory(ehr.tensor, costs)
     before, peak = psutil.Process().memory_info().rss, _Peak()
     with peak:
         model.fit(ehr.tensor, costs)
@@ -39,7 +38,6 @@ def measure(
         "entries": ehr.tensor.n_entries,
         "seconds_per_iteration": float(np.median(steps)),
         "fit_peak_mb": (peak.highest - before) / 1e6,
-        "estimate_mb": estimate.total / 1e6,
         "process_peak_mb": _process_peak() / 1e6,
     }
 

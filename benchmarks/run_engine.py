@@ -22,7 +22,7 @@ import swiftcore
 from benchmarks import RESULTS
 from benchmarks.direct_wasserstein import fit_direct_wasserstein
 from benchmarks.floor import arithmetic_floor
-from benchmarks.growth import growth, memory
+from benchmarks.growth import growth
 from benchmarks.paper_dense import fit_paper_dense
 from benchmarks.peers import run_cp_als, run_cp_apr, run_gcp, run_nn_parafac
 from benchmarks.report import draw, show
@@ -278,7 +278,6 @@ SECTIONS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "direct": direct,
     "peers": peers,
     "growth": growth,
-    "memory": memory,
 }
 
 

@@ -20,13 +20,16 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.factorizations import make_model
+from swiftcore.evaluation.methods.fit_peak import fit_peak
+from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.evaluation.methods.weighting import EntryWeighting
 from swiftcore.evaluation.protocol.folds import read_labels
 from swiftcore.model_file import ModelContents, read_model, write_model
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
+from swiftcore.runtime.memory import usable_memory
 from swiftcore.spec import ModelSpec
 from swiftcore.swift.checkpoint import FitCheckpoint
-from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor import Mode, SparseTensor, TensorSize
 
 Stage = Callable[[str], None]
 """Called with what begins now, in words."""
@@ -147,6 +150,8 @@ def fit_dataset(
     """
     say = stage or (lambda words: None)
     model = make_model(spec, n_jobs)
+    need = fit_need(TensorSize.of(dataset.tensor), spec, n_jobs)
+    need.refuse_beyond(usable_memory() + fit_peak(need.size, spec).before_costs)
     codes = _codes(dataset, spec) if labels is None else labels
     weighting = EntryWeighting.learn(dataset.tensor, spec, codes)
     say("Comparing features")

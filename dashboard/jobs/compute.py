@@ -17,6 +17,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
 
+from dashboard.jobs.need import ROWS_AT_ONCE
 from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.job_state import FIT_STATE
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
@@ -37,7 +38,6 @@ from swiftcore.tensor import Mode, SparseTensor
 
 logger = logging.getLogger(__name__)
 Files = dict[str, bytes]
-ROWS_AT_ONCE = 500  # projected between two looks at the cancel flag
 
 
 def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files:

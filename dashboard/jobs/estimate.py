@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dashboard.jobs.need import need_of
 from dashboard.store.cards import DatasetCard
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.progress import duration
-from swiftcore.swift.memory import fit_memory
+from swiftcore.runtime.memory import in_units
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
@@ -27,7 +28,6 @@ PER_PAIR = 1.5e-7  # core seconds: the cost of a pair of rows
 START_ITERATIONS = 8.0  # what finding a start costs, in iterations
 SLOW = {"float32": 1.0, "float64": 2.0}
 RANGE = (0.5, 2.5)  # of the estimate, within which the true time is to be expected
-BASE_BYTES = 350e6  # a worker before it has any data
 CLASSIFIER = 0.3  # time of a classifier, in fits
 
 
@@ -54,12 +54,11 @@ def estimate(store: Store, request: Request) -> Estimate:
         return Estimate(0.0, 0.0, "Already computed: the stored result is shown at once.")
     card, cores = store.usable_card(request.dataset), os.cpu_count() or 1
     fit = _fit_settings(store, request)
-    one_fit, memory = fit_seconds(card, fit), fit_bytes(card, fit, cores)
+    one_fit, memory = fit_seconds(card, fit), need_of(store, request).bytes
     if request.kind in ("fit", "projection"):
         seconds = START + one_fit / cores
     else:  # fits side by side, each on one core
         seconds = START + TEAM + n_fits(request) * one_fit / cores
-        memory = BASE_BYTES + cores * memory
     return Estimate(seconds, memory, _sentence(seconds, memory))
 
 
@@ -71,31 +70,11 @@ def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     return float(costs + (START_ITERATIONS + settings["max_iterations"]) * step)
 
 
-def fit_bytes(card: DatasetCard, settings: Mapping[str, Any], jobs: int) -> float:
-    """Memory of one fit, its costs included, from the card alone."""
-    fixed = settings["row_cost"] == "none"
-    exponents: list[float | None] = [settings["sharpness"]] * len(card.shape)  # costs reach 1
-    if fixed:
-        exponents[0] = None
-    fit = fit_memory(
-        card.shape,
-        card.entries,
-        settings["rank"],
-        dtype=settings["dtype"],
-        n_jobs=jobs,
-        exponents=exponents,
-        longest_columns=card.shape,
-    )
-    squares = [size * size for size in (card.shape[1:] if fixed else card.shape)]
-    costs = 3 * 8 * max(squares) + 8 * sum(squares)  # being made, and kept
-    return float(BASE_BYTES + costs + fit.total)
-
-
 def n_fits(request: Request) -> float:
     """How many fits an experiment takes."""
     chosen = request.settings
     if request.kind == "stability":
-        return 1.0 + ExperimentSettings().seeds + chosen["folds"]
+        return float(1 + ExperimentSettings().seeds + chosen["folds"])
     rounds = chosen["folds"] * chosen["repeats"]
     ranks, quick = len(chosen["ranks"]), chosen["quick"]
     if request.kind == "ablation":
@@ -131,5 +110,4 @@ def _fit_settings(store: Store, request: Request) -> Mapping[str, Any]:
 
 def _sentence(seconds: float, memory: float) -> str:
     low, high = in_words(RANGE[0] * seconds), in_words(RANGE[1] * seconds)
-    size = f"{memory / 1e9:.1f} GB" if memory >= 1e9 else f"{round(memory / 1e8) * 100} MB"
-    return f"About {low} to {high}, and {size} of memory."
+    return f"About {low} to {high}, and {in_units(memory)} of memory."

@@ -14,14 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from dashboard.jobs.estimate import Estimate, estimate
+from dashboard.jobs.memory_watch import ended_by_kernel
+from dashboard.jobs.need import need_of
 from dashboard.store.cards import RunCard, RunState
 from dashboard.store.job_state import Job
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.store.store import Store
 from dashboard.store.temporary import remove, sweep
 from swiftcore.errors import InvalidSettings, SwiftError, refuse
+from swiftcore.runtime.memory import family, oom_kills, usable_memory
 
-__all__ = ["Estimate", "active", "cancel", "check_fit", "estimate", "start"]
+__all__ = ["Estimate", "active", "cancel", "check_fit", "check_memory", "estimate", "start"]
 
 PATIENCE = (1.0, 1.0)  # seconds from the flag to SIGTERM, and from SIGTERM to SIGKILL
 CODE = Path(__file__).parents[2]
@@ -50,6 +53,8 @@ def start(store: Store, request: Request) -> str:
         If the stored data were changed.
     NotStarted
         If the system gave no process or no room; nothing of it stays.
+    NotEnoughMemory
+        If it would take more memory than there will be when its turn comes.
     """
     run_id = request.key()
     store.usable_card(request.dataset)
@@ -57,10 +62,12 @@ def start(store: Store, request: Request) -> str:
     with store.lock():
         attempt = _next_attempt(store, run_id)
         if attempt:
+            runs = store.runs()
+            check_memory(store, request, runs)
             job = store.job(run_id)
             for earlier in (job.folder, store.root / "runs" / run_id):  # ended, and damaged
                 remove(earlier, store.temporary)
-            newest = max((card.created for card in store.runs()), default=0.0)
+            newest = max((card.created for card in runs), default=0.0)
             try:
                 job.create(request, max(time.time(), newest + 1e-3), attempt)
                 _launch(store, job)
@@ -93,6 +100,22 @@ def check_fit(store: Store, request: Request) -> None:
             "Compute the same fit here first, and choose that one.",
             kind=InvalidSettings,
         )
+
+
+def check_memory(store: Store, request: Request, runs: Iterable[RunCard]) -> None:
+    """Raise :class:`NotEnoughMemory` if a request would take more than there will be.
+
+    One job computes at a time, so what those before it hold counts as free; when its turn comes
+    the worker looks again.
+
+    Parameters
+    ----------
+    runs : iterable of RunCard
+        All that are known, the active ones among them.
+    """
+    before = [store.job(card.id).pid() for card in runs if card.state.active]
+    ending = [one for pid in before if pid is not None for one in family(pid)]
+    need_of(store, request).refuse_beyond(usable_memory(ending))
 
 
 def _next_attempt(store: Store, run_id: str) -> int:
@@ -169,6 +192,7 @@ def _launch(store: Store, job: Job) -> None:
         str(store.root.resolve()),
         job.folder.name,
     ]
+    kills = oom_kills()
     log = os.open(job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         process = subprocess.Popen(
@@ -182,12 +206,21 @@ def _launch(store: Store, job: Job) -> None:
         )
     finally:
         os.close(log)
-    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
+    threading.Thread(target=_see_off, args=(store, job, process, kills), daemon=True).start()
     try:
         job.note_process(process.pid)
     except OSError:
         os.killpg(process.pid, signal.SIGKILL)
         raise
+
+
+def _see_off(store: Store, job: Job, process: subprocess.Popen[bytes], kills: int) -> None:
+    """Wait, so that no zombie is left; and say so if the kernel ended it for lack of memory."""
+    killed = process.wait() == -signal.SIGKILL and oom_kills() > kills
+    if killed and (job.parked or job.state().state is RunState.INTERRUPTED):
+        with contextlib.suppress(SwiftError):  # its data are gone by now, and with them the job
+            need = need_of(store, Request.from_plain(job.about()["request"]))
+            job.note_end(RunState.FAILED, str(ended_by_kernel(need)))
 
 
 def _wait(job: Job, seconds: float) -> int | None:

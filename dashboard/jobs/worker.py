@@ -12,23 +12,28 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from dashboard.jobs.memory_watch import ended_by_kernel, took_too_much, watch_memory
 from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.cards import RunState, is_id
 from dashboard.store.job_state import Job
 from dashboard.store.request import Request
 from dashboard.text.disk import disk_words
 from swiftcore.errors import SwiftError
+from swiftcore.evaluation.methods.memory_need import MemoryNeed
+from swiftcore.runtime.memory import held_memory, oom_kills, usable_memory
 
 NICENESS = 5
 WAIT = 0.3  # seconds between two looks at the queue
 UNEXPECTED = "An unexpected fault ended it. The log file of the job tells more."
-NO_MEMORY = "The memory ran out. Use fewer rows, a smaller rank, or no row cost."
 
 
 def main(arguments: list[str]) -> int:
@@ -50,9 +55,6 @@ def main(arguments: list[str]) -> int:
     except SwiftError as error:
         job.note_end(RunState.FAILED, " ".join(str(problem) for problem in error.problems))
         return 1
-    except MemoryError:
-        job.note_end(RunState.FAILED, NO_MEMORY)
-        return 1
     except OSError as error:
         traceback.print_exc()
         job.note_end(RunState.FAILED, disk_words(error))
@@ -63,15 +65,37 @@ def main(arguments: list[str]) -> int:
 def _compute(root: Path, job: Job) -> None:
     reporter = ProgressReporter(job)
     reporter.phase("Getting ready")
-    # Late: compiler and estimators take seconds and much memory, which a waiting job spares.
-    from dashboard.jobs.compute import compute
+    # Late: tables take seconds and much memory to load, compiler and estimators more of both; a
+    # waiting job spares them.
+    from dashboard.jobs.need import need_of
     from dashboard.store.store import Store
 
     store, about = Store(root), job.about()
     request = Request.from_plain(about["request"])
-    files = compute(store, request, reporter)
+    need = need_of(store, request)
+    need.refuse_beyond(usable_memory([os.getpid()]))  # other programs may have taken it meanwhile
+    watch_memory(need, partial(job.note_end, RunState.FAILED))
+    from dashboard.jobs.compute import compute
+
+    with _lack_of_memory_in_words(need):
+        files = compute(store, request, reporter)
     reporter.phase("Saving")
     store.publish_run(request, files, float(about["created"]), reporter.seconds)
+
+
+@contextlib.contextmanager
+def _lack_of_memory_in_words(need: MemoryNeed) -> Iterator[None]:
+    """Turn what Python and its children say when memory runs out into numbers and a way out."""
+    kills = oom_kills()
+    try:
+        yield
+    except MemoryError as error:
+        own = [os.getpid()]
+        raise took_too_much(need, held_memory(own), usable_memory(own)) from error
+    except BrokenExecutor as error:  # a child is gone
+        if oom_kills() > kills:
+            raise ended_by_kernel(need) from error
+        raise
 
 
 class _turn:

@@ -10,6 +10,7 @@ from typing import Any
 from dashboard.store.imported import ID, Origin
 from dashboard.store.request import Request
 from swiftcore.errors import InvalidData, SwiftError, refuse
+from swiftcore.tensor import TensorSize
 
 NEW_ROWS = "new rows"  # role of a data set: rows described by a fit, no data to compute with
 
@@ -51,6 +52,8 @@ class DatasetCard:
         Whether it came with an imported result.
     role : str
         :data:`NEW_ROWS`, or nothing for data to compute with.
+    longest : tuple of int
+        For each mode, the entries of the fullest column; on older cards, at most how many.
     """
 
     id: str
@@ -67,6 +70,12 @@ class DatasetCard:
     damaged: bool = False
     imported: bool = False
     role: str = ""
+    longest: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> TensorSize:
+        """What the memory of a computation with these data hangs on."""
+        return TensorSize(self.shape, self.entries, self.columns, self.longest or self.shape)
 
 
 @dataclass(frozen=True)

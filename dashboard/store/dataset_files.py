@@ -14,7 +14,7 @@ from swiftcore.data.options import Limits
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import refuse
 from swiftcore.runtime.plain_json import read_json
-from swiftcore.tensor import SparseTensor
+from swiftcore.tensor import TensorSize
 
 DATA = "data.swift.npz"
 CARD = "card.json"
@@ -55,21 +55,22 @@ def dataset_card(
     role: str = "",
 ) -> DatasetCard:
     """What a list shows of the data set."""
-    tensor = dataset.tensor
+    size = TensorSize.of(dataset.tensor)
     return DatasetCard(
         identifier,
         dataset.name,
-        tensor.shape,
-        tuple(mode.name for mode in tensor.modes),
-        tensor.n_entries,
+        size.shape,
+        tuple(mode.name for mode in dataset.tensor.modes),
+        size.entries,
         dataset.outcome_name,
         _classes(dataset),
         synthetic,
         dataset.origin,
         added,
-        _columns(tensor),
+        size.columns,
         imported=imported,
         role=role,
+        longest=size.longest,
     )
 
 
@@ -92,6 +93,7 @@ def read_card(content: bytes) -> DatasetCard:
             tuple(int(count) for count in plain["columns"]),
             imported=bool(plain.get("imported", False)),
             role=NEW_ROWS if rows else str(plain.get("role", "")),
+            longest=tuple(int(count) for count in plain.get("longest") or ()),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise refuse(
@@ -106,20 +108,6 @@ def read_card(content: bytes) -> DatasetCard:
 def read_data(files: Mapping[str, bytes], limits: Limits = OWN) -> Dataset:
     """The data set among the files of its folder; raises InvalidData if it cannot be read."""
     return bundle_from_bytes(files.get(DATA, b""), DATA, Budget(limits))
-
-
-def _columns(tensor: SparseTensor) -> tuple[int, ...]:
-    """For each mode, the distinct places of the entries in all the other modes."""
-    counts = []
-    for mode in range(tensor.n_modes):
-        others = [tensor.coordinates[:, axis] for axis in range(tensor.n_modes) if axis != mode]
-        order = np.lexsort(others)
-        new = np.zeros(len(order), dtype=bool)
-        new[:1] = True
-        for column in others:
-            new[1:] |= np.diff(column[order]) != 0
-        counts.append(int(new.sum()))
-    return tuple(counts)
 
 
 def _classes(dataset: Dataset) -> tuple[str, ...]:

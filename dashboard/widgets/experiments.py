@@ -20,7 +20,7 @@ from dashboard.widgets.problems import show_problems
 from dashboard.widgets.refresh import follow
 from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
-from swiftcore.errors import SwiftError
+from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 
 MISSING = {
@@ -109,6 +109,8 @@ def start_button(
         show_problems(error)
         return
     st.caption("This is in the store already; it opens at once." if known else plain(sentence))
+    if not known:
+        _warn_of_memory(request)
     if st.button(label, type="primary", key=key):
         try:
             run = jobs.start(store, request)
@@ -118,6 +120,18 @@ def start_button(
         if started is not None:
             started(run)
         st.rerun()
+
+
+def _warn_of_memory(request: Request) -> None:
+    """Say before the press that there is too little memory; the press looks again."""
+    try:
+        jobs.check_memory(cache.store(), request, cache.runs())
+    except NotEnoughMemory as error:
+        problem = error.problems[0]
+        st.warning(
+            f"**There is not enough memory for this now**: {plain(problem.found)}. "
+            f"{plain(problem.cure, 400)}"
+        )
 
 
 def show_progress(run: RunCard) -> None:

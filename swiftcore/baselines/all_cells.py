@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.baselines.base import CpBaseline
+from swiftcore.baselines.defaults import CELLS_AT_A_TIME, all_cells_memory
 from swiftcore.baselines.solvers.checks import refuse_if_too_large
 from swiftcore.baselines.solvers.sparse_cp import Factors
 from swiftcore.tensor import SparseTensor
-
-CELLS_AT_A_TIME = 2**20  # a few megabytes: strips stay near the processor
 
 
 class AllCellsCp(CpBaseline):
@@ -50,9 +49,7 @@ class AllCellsCp(CpBaseline):
         """What one multiplicative step of a mode multiplies with."""
 
     def _refuse_if_too_large(self, tensor: SparseTensor) -> None:
-        feature_cells = float(np.prod([float(size) for size in tensor.shape[1:]]))
-        strip = max(feature_cells, float(CELLS_AT_A_TIME))
-        refuse_if_too_large(8 * (3 * feature_cells * self.rank + 3 * strip), tensor.shape)
+        refuse_if_too_large(all_cells_memory(tensor.shape, self.rank), tensor.shape)
 
 
 def row_strips(factors: Factors) -> Iterator[tuple[slice, NDArray[np.float64]]]:

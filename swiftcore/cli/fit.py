@@ -18,13 +18,16 @@ from rich.table import Table
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.spec_flags import add_spec, read_spec
+from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import forget_drafts, write_atomic
+from swiftcore.runtime.memory import in_units
 from swiftcore.runtime.spreadsheet_text import csv_safe
 from swiftcore.swift.checkpoint import FitCheckpoint
+from swiftcore.tensor import TensorSize
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
 RESULTS = ("model.npz", "phenotypes.json", "history.csv", "memberships.csv")
@@ -56,6 +59,8 @@ def _fit(chosen: argparse.Namespace) -> int:
         forget_drafts(chosen.out / name)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    needed = fit_need(TensorSize.of(dataset.tensor), spec, chosen.jobs).bytes
+    screen.print(f"It takes about {in_units(needed)} of memory.", highlight=False)
     checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
     with _FitLine(spec.max_iterations) as line:
         fitted = fit_dataset(

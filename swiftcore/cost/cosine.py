@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from swiftcore.cost.memory import ROWS_AT_A_TIME
 from swiftcore.tensor import SparseTensor
 
 
@@ -19,11 +20,14 @@ def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
     A row without any feature is at distance 1 from every other row: nothing is known of it.
     """
     scaled = unit_rows(features)
-    cost = (scaled @ scaled.T).toarray()
-    np.subtract(1.0, cost, out=cost)
-    np.clip(cost, 0.0, None, out=cost)
+    mirrored = sparse.csr_array(scaled.T)
+    cost = np.empty((scaled.shape[0], scaled.shape[0]))
+    for low in range(0, len(cost), ROWS_AT_A_TIME):
+        strip = cost[low : low + ROWS_AT_A_TIME]
+        np.subtract(1.0, (scaled[low : low + ROWS_AT_A_TIME] @ mirrored).toarray(), out=strip)
+        np.clip(strip, 0.0, None, out=strip)
     np.fill_diagonal(cost, 0.0)
-    return np.asarray(cost)
+    return cost
 
 
 def unit_rows(features: sparse.csr_array) -> sparse.csr_array:

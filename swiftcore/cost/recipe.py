@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost.cosine import cosine_cost, incidence, row_features
+from swiftcore.cost.memory import refuse_costs
 from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.errors import InvalidCost, InvalidSettings, refuse
-from swiftcore.runtime.memory import refuse_square
 from swiftcore.tensor import SparseTensor
 
 
@@ -53,15 +53,14 @@ def build_costs(
     """
     chosen = _checked_recipe(recipe)
     _check_reference(tensor, reference)
-    for mode, size in enumerate(tensor.shape):
-        refuse_square(size, f"mode {mode + 1}, size {size}")
+    refuse_costs(tensor.shape)
     match chosen:
         case CostRecipe.COSINE:
             others = range(1, tensor.n_modes)
             features = [cosine_cost(incidence(reference, mode, 0)) for mode in others]
             return [row_cost(tensor, word_counts, reference_counts), *features]
         case CostRecipe.ONE_MINUS_IDENTITY:
-            return [1.0 - np.eye(size) for size in tensor.shape]
+            return [_one_minus_identity(size) for size in tensor.shape]
         case CostRecipe.RANDOM:
             rng = np.random.default_rng(seed)
             return [_random_cost(size, rng) for size in tensor.shape]
@@ -93,9 +92,19 @@ def _check_reference(tensor: SparseTensor, reference: SparseTensor) -> None:
             )
 
 
+def _one_minus_identity(size: int) -> NDArray[np.float64]:
+    cost = np.ones((size, size))
+    np.fill_diagonal(cost, 0.0)
+    return cost
+
+
 def _random_cost(size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    upper = np.triu(rng.uniform(size=(size, size)), 1)
-    return upper + upper.T
+    """Uniform above the diagonal and mirrored below it, in one matrix and no copy."""
+    cost = rng.uniform(size=(size, size))
+    for index in range(size):
+        cost[index:, index] = cost[index, index:]
+    np.fill_diagonal(cost, 0.0)
+    return cost
 
 
 def _checked_recipe(recipe: CostRecipe | str) -> CostRecipe:

@@ -1,4 +1,4 @@
-"""How much memory a fit will need, known before it starts."""
+"""How much memory SWIFT takes for given data and costs, known before it starts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import NotEnoughMemory, refuse
-from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
-from swiftcore.tensor import SparseTensor
-from swiftcore.transport.limits import BLOCK, MAX_EXPONENT, MAX_NEWTON, TILE
+from swiftcore.runtime.memory import not_enough_memory, usable_memory
+from swiftcore.tensor import SparseTensor, TensorSize
+from swiftcore.transport.limits import BLOCK, MAX_EXPONENT, MAX_NEWTON, TILE, task_width
 from swiftcore.transport.problem import TransportSettings
+
+# Bytes. Of an entry in every unfolding: row, value, logarithm; and while sweeps run two
+# scalings, each with its copy in a task. Of a column: start, place in each other mode (and both
+# again in a task); while sweeps run its sums and shift, and their copy.
+ENTRY, ENTRY_SWEPT = 20, 16
+COLUMN, COLUMN_PLACE, COLUMN_SWEPT = 16, 12, 120
+# Of an entry while the rows are clustered for a start: sparse matrices of the features.
+ENTRY_CLUSTERED, FEATURE_CLUSTERED = 14, 48
+FACTOR_COPIES = 12  # factors, steps, trials and what they are computed from, at once
 
 
 @dataclass(frozen=True)
@@ -22,11 +30,11 @@ class MemoryEstimate:
     Attributes
     ----------
     kernels : int
-        exp(-sharpness C), one per mode.
+        exp(-sharpness C), one per mode; a model keeps the costs of the features besides.
     entries : int
-        Unfoldings, log scalings and their sorting, for every mode.
+        Unfoldings, and the state of their columns.
     working : int
-        Blocks and numerators of all workers at once, and the factors.
+        Blocks of all workers at once, numerators, and the factors.
     """
 
     kernels: int
@@ -50,66 +58,46 @@ def estimate_memory(
         None if cost is None else settings.sharpness * float(cost.max(initial=0.0))
         for cost in costs
     ]
-    longest = [
-        _longest_column(tensor, mode) if _is_sharp(exponent) else 0
-        for mode, exponent in enumerate(exponents)
-    ]
-    return fit_memory(
-        tensor.shape,
-        tensor.n_entries,
-        rank,
-        dtype=settings.dtype,
-        n_jobs=n_jobs,
-        exponents=exponents,
-        longest_columns=longest,
-    )
+    size = TensorSize.of(tensor)
+    return fit_memory(size, rank, dtype=settings.dtype, n_jobs=n_jobs, exponents=exponents)
 
 
 def fit_memory(
-    shape: Sequence[int],
-    n_entries: int,
+    size: TensorSize,
     rank: int,
     *,
     dtype: str,
     n_jobs: int,
     exponents: Sequence[float | None],
-    longest_columns: Sequence[int],
 ) -> MemoryEstimate:
     """What a fit will take, from numbers alone: no tensor and no cost need be at hand.
 
     Parameters
     ----------
-    shape : sequence of int
-    n_entries : int
-        Nonzeros of the tensor.
+    size : TensorSize
     rank : int
     dtype : {"float32", "float64"}
     n_jobs : int
         Workers.
     exponents : sequence of float or None
         Per mode sharpness x largest cost; None where no mass moves.
-    longest_columns : sequence of int
-        Per mode the nonzeros of the fullest column of its unfolding. Looked at only where the
-        exponent is beyond ``MAX_EXPONENT``; who does not know it gives the size of the mode.
     """
     item = np.dtype(dtype).itemsize
-    kernels, block = 0, 0
-    for size, exponent, longest in zip(shape, exponents, longest_columns, strict=True):
-        if exponent is None:
-            continue
-        kernels += item * size * size
-        if _is_sharp(exponent):  # the longest column's shares, a weighted copy for Newton's matrix
-            copies = 2 if longest <= MAX_NEWTON else 1
-            block = max(block, BLOCK * size * item, copies * longest * size * item)
-        else:
-            block = max(block, BLOCK * min(size, TILE) * item)
-    # Per entry and mode: unfolding, log value, log scaling and scaling with their copies in
-    # the tasks, sorting, and the share of its column; calibrated by ``benchmarks``.
-    per_entry = 78 + 3 * item
-    entries = len(shape) * n_entries * per_entry
-    factors = sum(shape) * rank * (8 * 12 + item)
-    working = n_jobs * (block + BLOCK * rank * item) + factors
-    return MemoryEstimate(kernels, entries, working)
+    moving = [mode for mode, exponent in enumerate(exponents) if exponent is not None]
+    kernels = sum(
+        size.shape[mode] ** 2 * ((0 if _in_place(exponents[mode], item) else item) + 8 * (mode > 0))
+        for mode in moving
+    )
+    block = max((_block(size, mode, exponents[mode], item) for mode in moving), default=0)
+    working = n_jobs * (block + BLOCK * rank * item)
+    working += rank * sum(size.shape) * (8 * FACTOR_COPIES + item)
+    working += 8 * rank * _numerator_rows(size, exponents)
+    return MemoryEstimate(kernels, _entries(size, item), working)
+
+
+def _in_place(exponent: float | None, item: int) -> bool:
+    """Whether a mode needs no kernel because its columns are solved from the cost as it is."""
+    return _is_sharp(exponent) and item == 8
 
 
 def _is_sharp(exponent: float | None) -> bool:
@@ -117,26 +105,48 @@ def _is_sharp(exponent: float | None) -> bool:
     return exponent is not None and exponent > MAX_EXPONENT
 
 
+def _block(size: TensorSize, mode: int, exponent: float | None, item: int) -> int:
+    """What a worker holds of the columns it works on."""
+    rows, longest = size.shape[mode], size.longest[mode]
+    if not _is_sharp(exponent):
+        return BLOCK * min(rows, TILE) * item
+    # the longest column's shares, and a weighted copy for Newton's matrix
+    copies = 2 if longest <= MAX_NEWTON else 1
+    return max(BLOCK, copies * longest) * rows * item
+
+
+def _entries(size: TensorSize, item: int) -> int:
+    n_modes, columns = len(size.shape), sum(size.columns)
+    unfolded = n_modes * ENTRY * size.entries
+    unfolded += (COLUMN + COLUMN_PLACE * (n_modes - 1)) * columns
+    swept = n_modes * (ENTRY_SWEPT + 2 * item) * size.entries + COLUMN_SWEPT * columns
+    clustered = (ENTRY_CLUSTERED + FEATURE_CLUSTERED * (n_modes - 1)) * size.entries
+    return unfolded + max(swept, clustered)
+
+
+def _numerator_rows(size: TensorSize, exponents: Sequence[float | None]) -> int:
+    """Rows of all tasks' numerators: of the own mode, and of the others those they reach.
+
+    Columns are sorted by the first of the other modes, so tasks share that one out.
+    """
+    rows = 0
+    for mode, (own, columns) in enumerate(zip(size.shape, size.columns, strict=True)):
+        first, *rest = (length for other, length in enumerate(size.shape) if other != mode)
+        tasks = -(-columns // task_width(columns, own, exponents[mode] is None))
+        rows += tasks * (own + sum(rest)) + first
+    return rows
+
+
 def refuse_if_too_large(estimate: MemoryEstimate, shape: Sequence[int]) -> None:
     """Raise :class:`NotEnoughMemory` when the fit would not fit, with numbers and a way out."""
-    free = available_memory()
-    if estimate.total <= SPARE * free:
+    had = usable_memory()
+    if estimate.total <= had:
         return
     largest = max(range(len(shape)), key=lambda mode: shape[mode])
-    raise refuse(
-        "memory",
-        "The fit needs more memory than is free",
+    raise not_enough_memory(
         f"shape {tuple(shape)}",
-        f"{estimate.total / GIGABYTE:.2f} GB needed ({estimate.kernels / GIGABYTE:.2f} GB "
-        f"of it for kernels), {free / GIGABYTE:.2f} GB free",
+        estimate.total,
+        had,
         f"Give mode {largest + 1} (size {shape[largest]}) the cost None, so that no mass "
         "moves within it, use fewer rows, or float32.",
-        kind=NotEnoughMemory,
     )
-
-
-def _longest_column(tensor: SparseTensor, mode: int) -> int:
-    """Nonzeros of the fullest column of one unfolding."""
-    others = [axis for axis in range(tensor.n_modes) if axis != mode]
-    _, counts = np.unique(tensor.coordinates[:, others], axis=0, return_counts=True)
-    return int(counts.max(initial=0))

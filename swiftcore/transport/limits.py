@@ -8,3 +8,16 @@ TILE = 512  # rows worked on at a time: block, tile and the kernel rows they sha
 # and in any type the sweeps slow down: rows settle on one place, and Newton steps pay.
 MAX_EXPONENT = 60.0
 MAX_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
+
+# Cells of model per task. Fixed by the data alone, so that results do not depend on how
+# many workers share the spans; small enough that eight workers find something to do.
+# Each task holds numerators of its own, so there are not too many of them either.
+TASK_CELLS = 2**16
+MIN_TASK, MAX_TASKS = 64, 16
+CELLS_OF_FIXED_COLUMN = 16
+
+
+def task_width(n_columns: int, n_rows: int, fixed: bool) -> int:
+    """How many columns of a mode make one task; where no mass moves a column is little work."""
+    by_work = TASK_CELLS // (CELLS_OF_FIXED_COLUMN if fixed else n_rows)
+    return max(MIN_TASK, by_work, -(-n_columns // MAX_TASKS))

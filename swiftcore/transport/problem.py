@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
 from swiftcore.transport.kernel import IdentityKernel, Kernel, build_kernel
-
-# Cells of model per task. Fixed by the data alone, so that results do not depend on how
-# many workers share the spans; small enough that eight workers find something to do.
-# Each task holds numerators of its own, so there are not too many of them either.
-TASK_CELLS = 2**16
-MIN_TASK, MAX_TASKS = 64, 16
-CELLS_OF_FIXED_COLUMN = 16
+from swiftcore.transport.limits import task_width
 
 
 @dataclass(frozen=True)
@@ -115,9 +109,7 @@ def _cut_columns(
     """Cut every mode's columns into ranges of about the same work."""
     spans = []
     for part, kernel in zip(unfoldings, kernels, strict=True):
-        cells = CELLS_OF_FIXED_COLUMN if isinstance(kernel, IdentityKernel) else part.n_rows
-        by_work = TASK_CELLS // cells
-        width = max(MIN_TASK, by_work, -(-part.n_columns // MAX_TASKS))
+        width = task_width(part.n_columns, part.n_rows, isinstance(kernel, IdentityKernel))
         spans += [
             ColumnRange(part.mode, first, min(first + width, part.n_columns))
             for first in range(0, part.n_columns, width)

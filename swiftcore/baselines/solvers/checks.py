@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import InvalidSettings, NotEnoughMemory, refuse
-from swiftcore.runtime.memory import GIGABYTE, SPARE, available_memory
+from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.runtime.memory import not_enough_memory, usable_memory
 from swiftcore.runtime.ranges import ABOVE_ZERO, SEED, out_of_range, real, whole
 from swiftcore.spec import SETTINGS, value_problems
 
@@ -59,16 +59,10 @@ def class_signs(labels: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
 
 def refuse_if_too_large(needed: float, shape: Sequence[int]) -> None:
     """Raise :class:`NotEnoughMemory` when a loss over all cells would not fit."""
-    free = available_memory()
-    if needed > SPARE * free:
-        raise refuse(
-            "memory",
-            "The fit needs more memory than is free",
-            f"shape {tuple(shape)}",
-            f"{needed / GIGABYTE:.2f} GB needed, {free / GIGABYTE:.2f} GB free",
-            "This loss looks at every cell: use fewer features, or a sparse method.",
-            kind=NotEnoughMemory,
-        )
+    had = usable_memory()
+    if needed > had:
+        cure = "This loss looks at every cell: use fewer features, or a sparse method."
+        raise not_enough_memory(f"shape {tuple(shape)}", needed, had, cure)
 
 
 def check_loss(loss: float) -> None:

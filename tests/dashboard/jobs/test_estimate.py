@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-import numpy as np
+import json
+import os
+
 import pytest
 from support.tiny_store import tiny_dataset
 
-from dashboard.jobs.estimate import BASE_BYTES, estimate, fit_bytes
+from dashboard.jobs.estimate import estimate
+from dashboard.store.dataset_files import read_card
 from dashboard.store.request import Request
 from dashboard.store.store import Store
-from swiftcore.cost import build_costs
-from swiftcore.evaluation.methods.factorizations import make_model
+from swiftcore.evaluation.methods.fit_peak import fit_peak
+from swiftcore.tensor import TensorSize
 
 
 @pytest.mark.parametrize("row_cost", ["as costs", "none"])
 @pytest.mark.parametrize("sharpness", [10.0, 1000.0])
 def test_the_estimate_is_that_of_the_fit(store: Store, sharpness: float, row_cost: str) -> None:
     data = tiny_dataset(rows=200)
-    card = store.card(store.add_dataset(data))
-    request = Request("fit", card.id, {"sharpness": sharpness, "row_cost": row_cost})
-    costs: list[object] = list(build_costs(data.tensor, reference=data.tensor))
-    if row_cost == "none":
-        costs[0] = None
-    fit = make_model(request.spec, n_jobs=2).estimate_memory(data.tensor, costs)
-    said = fit_bytes(card, request.settings, jobs=2) - BASE_BYTES
-    squares = sum(np.size(cost) for cost in costs if cost is not None)
-    assert said >= fit.total + 8 * squares  # the costs are made and kept besides
-    assert said <= 3 * fit.total + 40 * squares
+    settings = {"sharpness": sharpness, "row_cost": row_cost}
+    request = Request("fit", store.add_dataset(data), settings)
+    fit = fit_peak(TensorSize.of(data.tensor), request.spec, os.cpu_count())
+    assert estimate(store, request).bytes == fit.total
+
+
+def test_a_card_without_the_longest_columns_takes_the_longest_possible(store: Store) -> None:
+    """As cards were written before."""
+    dataset = store.add_dataset(tiny_dataset(rows=200))
+    path = store.root / "datasets" / dataset / "card.json"
+    card = read_card(json.dumps({**json.loads(path.read_bytes()), "longest": None}).encode())
+    assert card.size.longest == card.shape
+    assert store.card(dataset).size == TensorSize.of(tiny_dataset(rows=200).tensor)
 
 
 def test_a_sharp_fit_is_said_to_need_more(store: Store) -> None:
     """Its columns are solved one by one, with the shares of a whole column in memory."""
-    dataset = store.add_dataset(tiny_dataset(rows=3000))
+    data = tiny_dataset(rows=3000)
+    longest = TensorSize.of(data.tensor).longest[0]
+    dataset = store.add_dataset(data)
     blunt, sharp = (
         estimate(store, Request("fit", dataset, {"sharpness": one})).bytes for one in (10.0, 1e3)
     )
-    assert sharp > blunt + 2 * 8 * 3000 * 512
+    assert longest > 100 and sharp - blunt > 4 * 3000 * longest

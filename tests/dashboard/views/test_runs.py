@@ -153,3 +153,19 @@ def test_a_run_that_was_exported_can_be_taken_in_elsewhere(
     (card,) = store.runs()
     assert card.imported is not None and card.imported.file == "run.zip" and card.id != fit_id
     assert "was imported" in words(drawn(page))
+
+
+def test_too_little_memory_is_said_before_the_press_and_the_press_is_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_dataset(tiny_dataset(outcome=False))
+    monkeypatch.setenv("SWIFT_MEMORY_MB", "300")
+    page = open_page("runs", store, monkeypatch)
+    (warning,) = page.warning
+    said = warning.value.replace("\\", "")
+    assert "400 MB needed, 270 MB to be had. Close other programs" in said
+    widget(page, "button", "start.fit").click().run()
+    assert "There is not enough memory" in page.error[0].value
+    assert store.runs() == []
+    monkeypatch.delenv("SWIFT_MEMORY_MB")  # other programs were closed
+    assert not page.run().warning

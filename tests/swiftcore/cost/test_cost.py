@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from reference.known_problems import random_problem
@@ -10,6 +12,8 @@ from sklearn.metrics.pairwise import cosine_distances
 
 from swiftcore import CostRecipe, InvalidCost, InvalidSettings, SparseTensor, build_costs
 from swiftcore.cost import check_cost, check_costs, row_cost
+from swiftcore.cost.cosine import cosine_cost, unit_rows
+from swiftcore.cost.memory import kept_bytes, making_bytes
 from swiftcore.cost.tf_idf import tf_idf
 
 GOOD = np.array([[0.0, 0.3, 1.0], [0.3, 0.0, 0.5], [1.0, 0.5, 0.0]])
@@ -36,6 +40,40 @@ def test_cosine_costs_are_the_papers() -> None:
         np.fill_diagonal(wanted, 0.0)
         np.testing.assert_allclose(cost, wanted, atol=1e-12)
         assert check_cost(cost, len(cost), "here") is not None
+
+
+def test_costs_built_in_strips_are_those_of_one_product_to_the_bit() -> None:
+    features = sparse.random_array(
+        (1300, 60), density=0.2, format="csr", rng=np.random.default_rng(0)
+    )
+    unit = unit_rows(features)
+    whole = np.clip(1.0 - (unit @ unit.T).toarray(), 0.0, None)
+    np.fill_diagonal(whole, 0.0)
+    np.testing.assert_array_equal(cosine_cost(features), whole)
+
+
+def test_a_random_cost_is_its_upper_half_mirrored() -> None:
+    tensor, _, _ = random_problem(4, (9, 6, 5), 1, 0.15, True)
+    rng = np.random.default_rng(7)
+    for cost, size in zip(
+        build_costs(tensor, "random", reference=tensor, seed=7), (9, 6, 5), strict=True
+    ):
+        upper = np.triu(rng.uniform(size=(size, size)), 1)
+        np.testing.assert_array_equal(cost, upper + upper.T)
+
+
+@pytest.mark.parametrize("recipe", list(CostRecipe))
+def test_building_costs_takes_the_memory_it_is_said_to(recipe: CostRecipe) -> None:
+    """The costs themselves and one strip of products: not three matrices at once."""
+    rng = np.random.default_rng(0)
+    places = np.column_stack([rng.integers(0, size, 20_000) for size in (2500, 40)])
+    tensor = SparseTensor.from_coordinates(places, np.ones(20_000), (2500, 40))
+    tracemalloc.start()
+    build_costs(tensor, recipe, reference=tensor)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kept_bytes(tensor.shape) < peak
+    assert peak < 1.05 * (kept_bytes(tensor.shape) + making_bytes(tensor.shape))
 
 
 def test_feature_costs_come_from_the_reference_alone() -> None:

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from swiftcore import InvalidData, InvalidSettings, NotEnoughMemory, Swift, build_costs
 from swiftcore.data.synthetic.ehr import generate_ehr
-from swiftcore.swift import memory
+from swiftcore.runtime import memory
 from swiftcore.tensor import SparseTensor
 
 TENSOR, COSTS, FACTORS = random_problem(1, (8, 6, 5), 3, 0.2, True)
@@ -251,7 +251,7 @@ def test_a_fit_that_would_not_fit_is_refused_with_numbers(monkeypatch) -> None:
     with pytest.raises(NotEnoughMemory) as error:
         Swift(3, n_jobs=1).fit(TENSOR, COSTS)
     (problem,) = error.value.problems
-    assert "GB needed" in problem.found and "0.00 GB free" in problem.found
+    assert "MB needed" in problem.found and "0 MB to be had" in problem.found
     assert "cost None" in problem.cure and "(size 8)" in problem.cure
 
 
