@@ -55,6 +55,7 @@ LAYERS = (
     "dashboard.session",
     "dashboard.widgets",
     "dashboard.views",
+    "dashboard.server",
     "dashboard.launch",
     "dashboard.app",
     "dashboard",
