@@ -80,7 +80,10 @@ class Entrance:
 class ClosedDoors:
     """Lets in who may, and tells the browser to fetch nothing from elsewhere."""
 
+    stand = False  # whether this process has any: the pages are not shown without
+
     def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
+        ClosedDoors.stand = True
         self.app = app
         self.entrance = entrance
         self.page = front_page()
