@@ -22,8 +22,10 @@ from rich.console import Console
 from starlette.middleware import Middleware
 
 from dashboard.jobs.samples import seed_samples
+from dashboard.privacy.inbox import Inbox
 from dashboard.server.doors import HOST, ClosedDoors, Entrance
 from dashboard.server.folder import server_folder
+from dashboard.server.incoming import IncomingFiles, sweeping
 from dashboard.store.store import Store, default_root
 from swiftcore.errors import SwiftError
 
@@ -54,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         until_the_end.enter_context(_any_end_like_ctrl_c())
         try:
             seed_samples(Store(default_root()))
-            until_the_end.enter_context(server_folder(default_root(), entrance))
+            inbox = until_the_end.enter_context(server_folder(default_root(), entrance))
         except SwiftError as error:
             screen.print(str(error), markup=False)
             return 2
@@ -65,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 markup=False,
             )
             return 2
-        _serve(entrance, chosen.browser)
+        _serve(entrance, inbox, chosen.browser)
     screen.print("The dashboard has ended. Running jobs go on and are found again next time.")
     return 0
 
@@ -111,9 +113,9 @@ def _any_end_like_ctrl_c() -> Iterator[None]:
         yield
 
 
-def _serve(entrance: Entrance, browser: bool) -> None:
+def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
     _announce(entrance)
-    from streamlit.starlette import App  # a second of imports; a refusal need not wait for it
+    from streamlit.starlette import App  # a second of imports; the address need not wait for it
 
     for name in FIRST_PAGE:  # so that the first person does not wait for imports
         import_module(name)
@@ -121,8 +123,30 @@ def _serve(entrance: Entrance, browser: bool) -> None:
         threading.Thread(target=_open_browser, args=(entrance,), daemon=True).start()
     # Its greeting would be a second address, without the token.
     logging.getLogger("uvicorn.error").addFilter(lambda said: said.levelno > logging.INFO)
-    doors = Middleware(ClosedDoors, entrance=entrance)
-    App(APP, middleware=[doors]).run(config=settings(entrance.port))
+    pages = StreamlitPages()
+    layers = [
+        Middleware(ClosedDoors, entrance=entrance),
+        Middleware(IncomingFiles, inbox=inbox, pages=pages),
+    ]
+    app = App(APP, middleware=layers, lifespan=lambda _: sweeping(inbox, pages))
+    app.run(config=settings(entrance.port, inbox.limits.file))
+
+
+class StreamlitPages:
+    """What Streamlit knows of uploads, once it runs."""
+
+    def notes(self, session: str, upload: str) -> bool:
+        """Whether a file was handed over and not taken back."""
+        return bool(self._runtime().uploaded_file_mgr.get_files(session, [upload]))
+
+    def is_open(self, session: str) -> bool:
+        """Whether a browser shows the page at this moment."""
+        return bool(self._runtime().is_active_session(session))
+
+    def _runtime(self) -> Any:
+        from streamlit.runtime import get_instance  # as late as its server
+
+        return get_instance()
 
 
 def _announce(entrance: Entrance) -> None:
@@ -149,15 +173,20 @@ def _open_browser(entrance: Entrance) -> None:
             return
 
 
-def settings(port: int) -> dict[str, Any]:
-    """Streamlit's options, flat, with the port."""
+def settings(port: int, max_megabytes: int) -> dict[str, Any]:
+    """Streamlit's options, flat, with the port and the size of a file that pages refuse."""
     sections = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     flat = {
         f"{section}.{name}": value
         for section, values in sections.items()
         for name, value in values.items()
     }
-    return flat | {"server.port": port, "browser.serverPort": port, "server.headless": True}
+    return flat | {
+        "server.port": port,
+        "browser.serverPort": port,
+        "server.headless": True,
+        "server.maxUploadSize": max_megabytes,
+    }
 
 
 if __name__ == "__main__":

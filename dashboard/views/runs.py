@@ -18,6 +18,7 @@ from dashboard.widgets.active_runs import KINDS, look_button, say_started, show_
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.handed_over import ask_for_file
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
 from dashboard.widgets.sidebar import run_name
@@ -234,7 +235,7 @@ def _import() -> None:
         "Take in a run that was exported elsewhere. Its data set must be here already, or "
         "in the bundle."
     )
-    file = st.file_uploader(
+    file = ask_for_file(
         "Run bundle",
         type=["zip"],
         max_upload_size=MAX_BUNDLE,
@@ -243,7 +244,7 @@ def _import() -> None:
     if file is None or not st.button("Import", type="primary", key="import"):
         return
     try:
-        run = cache.store().import_run(bytes(file.getbuffer()))
+        run = cache.store().import_run(file.read())
     except SwiftError as error:
         show_problems(error)
         return

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from dashboard.jobs import jobs
 from dashboard.jobs.samples import RANKS, seed_samples
-from dashboard.server.folder import ADDRESS, SERVERS
+from dashboard.privacy.inbox import server_place
+from dashboard.server.folder import ADDRESS
 from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import Request
 from dashboard.store.store import Store
@@ -43,7 +44,7 @@ class Server:
     @property
     def address(self) -> str:
         """What opens it: where it answers, with the token of this start."""
-        return (self.root / SERVERS / str(self.port) / ADDRESS).read_text().strip()
+        return (server_place(self.root, self.port) / ADDRESS).read_text().strip()
 
     @property
     def cookie(self) -> str:

@@ -151,9 +151,10 @@ def test_the_icon_is_a_picture_of_our_own() -> None:
 
 
 def test_settings_keep_the_server_to_itself() -> None:
-    settings = launch.settings(9999)
+    settings = launch.settings(9999, 77)
     assert settings["server.address"] == "127.0.0.1" and settings["server.port"] == 9999
     assert settings["browser.gatherUsageStats"] is False
+    assert settings["server.maxUploadSize"] == 77
     assert settings["client.showErrorDetails"] == "none"
     assert len(settings["theme.chartCategoricalColors"]) == 10
 
