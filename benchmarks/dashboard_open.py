@@ -41,10 +41,10 @@ def measure(browser, root: Path) -> dict[str, float]:
     began = time.perf_counter()
     server.start()
     seconds = {"server answers": time.perf_counter() - began}
-    visitor = Visitor(browser, server.url)
+    visitor = Visitor(browser, server.address)
     try:
         began = time.perf_counter()
-        visitor.page.goto(server.url, wait_until="commit")
+        visitor.page.goto(server.address, wait_until="commit")
         for what, condition in (("first page: table", TABLE), ("first page: charts", CHARTS)):
             visitor.page.wait_for_function(condition, timeout=PATIENCE, polling=20)
             seconds[what] = time.perf_counter() - began

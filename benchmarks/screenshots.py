@@ -27,14 +27,14 @@ def main() -> int:
         server = Server(seeded_store(Path(folder) / "store")).start()
         try:
             browser = launch(playwright)
-            wide = Visitor(browser, server.url, WIDE, HEIGHT).open()
+            wide = Visitor(browser, server.address, WIDE, HEIGHT).open()
             for name in PAGES:
                 wide.go_to(name)
                 wide.page.set_viewport_size({"width": WIDE, "height": HEIGHTS.get(name, HEIGHT)})
                 wide.still().page.screenshot(
                     path=FOLDER / f"{name.lower()}.png", animations="disabled"
                 )
-            narrow = Visitor(browser, server.url, NARROW, 2 * HEIGHT).open()
+            narrow = Visitor(browser, server.address, NARROW, 2 * HEIGHT).open()
             narrow.page.screenshot(path=FOLDER / "phenotypes_phone.png")
             browser.close()
         finally:

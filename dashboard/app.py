@@ -8,11 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.server.doors import ClosedDoors
 from dashboard.session import cache, selection, state
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.origin import draw_page
+from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import show_sidebar
+from swiftcore.errors import SwiftError, refuse
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -20,9 +23,22 @@ ICON = Path(__file__).with_name("icon.png")
 def main() -> None:
     """Draw one screen."""
     st.set_page_config(page_title="SWIFT Phenotyping", page_icon=str(ICON), layout="wide")
+    if st.context.headers and not ClosedDoors.stand:  # somebody's browser, and nobody at the door
+        show_problems(_without_doors())
+        return
     state.read_url()
     with cache.one_listing():
         _draw()
+
+
+def _without_doors() -> SwiftError:
+    return refuse(
+        "server-without-doors",
+        "The dashboard shows nothing on a server that lets everybody in",
+        "streamlit run",
+        "no token and no check of who asks",
+        "Start it with: swift dashboard.",
+    )
 
 
 def _draw() -> None:

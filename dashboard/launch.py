@@ -3,95 +3,42 @@
 from __future__ import annotations
 
 import argparse
-import base64
 import contextlib
-import hashlib
+import logging
 import os
-import re
+import signal
 import socket
 import sys
 import threading
+import time
 import tomllib
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse, PlainTextResponse
 
 from dashboard.jobs.samples import seed_samples
+from dashboard.privacy.inbox import Inbox
+from dashboard.server.doors import HOST, ClosedDoors, Entrance
+from dashboard.server.folder import server_folder
+from dashboard.server.incoming import IncomingFiles, sweeping
 from dashboard.store.budget import DEFAULT_LIMIT, LIMIT_SETTING, store_limit
 from dashboard.store.store import Store, default_root
-from dashboard.text.wording import PAGES
 from swiftcore.errors import SwiftError
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-HOST = "127.0.0.1"
-LOOPBACK = {"127.0.0.1", "localhost"}
-CLOSED_PATHS = ("/_stcore/metrics",)
 APP = Path(__file__).with_name("app.py")
 SETTINGS = Path(__file__).with_name(".streamlit") / "config.toml"
-# Streamlit writes inline styles; scripts, fonts, images and sockets come from here only.
-POLICY = (
-    "default-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "worker-src 'self' blob:",
-    "frame-src 'none'",
-    "object-src 'none'",
-    "base-uri 'self'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-)
-# Without this, a page opened by its link looks for the server under its own path first.
-WHERE = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
-PAGE_PATHS = {"/", *(f"/{name}" for name in PAGES)}
 FIRST_PAGE = (
     "dashboard.views.phenotypes",
     "dashboard.widgets.sidebar",
     "dashboard.charts.phenotypes",
 )
+PATIENCE = 60.0  # seconds until the port answers, on a busy machine
 screen = Console(stderr=True)
-
-
-class ClosedDoors:
-    """Answers only to loopback names, and tells the browser to fetch nothing from elsewhere."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-        self.page = front_page()
-        safe = safe_headers(self.page)
-        self.headers = [(name.encode(), value.encode()) for name, value in safe.items()]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self.headers]
-            await send(message)
-
-        if not _is_loopback(scope):
-            refusal = PlainTextResponse("This server answers to this machine only.", 403)
-            await refusal(scope, receive, send_with_headers)
-        elif scope["path"].startswith(CLOSED_PATHS):
-            await PlainTextResponse("Not found.", 404)(scope, receive, send_with_headers)
-        elif scope["path"] in PAGE_PATHS and scope["method"] in ("GET", "HEAD"):
-            page = HTMLResponse(self.page, headers={"cache-control": "no-cache"})
-            await page(scope, receive, send_with_headers)
-        else:
-            await self.app(scope, receive, send_with_headers)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -107,21 +54,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"for example: swift dashboard --port {chosen.port + 1}"
         )
         return 2
-    try:
-        store_limit()
-        seed_samples(Store(default_root()))
-    except SwiftError as error:
-        screen.print(str(error), markup=False)
-        return 2
-    except OSError as error:
-        screen.print(
-            f"The data folder {default_root()} cannot be used: {error.strerror}. "
-            "Choose another one with --data-dir.",
-            markup=False,
-        )
-        return 2
-    with contextlib.suppress(KeyboardInterrupt):
-        _serve(chosen.port, chosen.browser)
+    entrance = Entrance.with_new_token(chosen.port) if chosen.token else Entrance(chosen.port, "")
+    with contextlib.ExitStack() as until_the_end:
+        until_the_end.enter_context(_any_end_like_ctrl_c())
+        try:
+            store_limit()
+            seed_samples(Store(default_root()))
+            inbox = until_the_end.enter_context(server_folder(default_root(), entrance))
+        except SwiftError as error:
+            screen.print(str(error), markup=False)
+            return 2
+        except OSError as error:
+            screen.print(
+                f"The data folder {default_root()} cannot be used: {error.strerror}. "
+                "Choose another one with --data-dir.",
+                markup=False,
+            )
+            return 2
+        _serve(entrance, inbox, chosen.browser)
     screen.print("The dashboard has ended. Running jobs go on and are found again next time.")
     return 0
 
@@ -138,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-browser", dest="browser", action="store_false", help="serve without opening a browser"
     )
+    open_to_all = "let in every user and program of this machine, without a token"
+    parser.add_argument("--no-token", dest="token", action="store_false", help=open_to_all)
     return parser
 
 
@@ -157,53 +109,90 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _serve(port: int, browser: bool) -> None:
-    from streamlit.starlette import App  # a second of imports; a refusal need not wait for it
+@contextlib.contextmanager
+def _any_end_like_ctrl_c() -> Iterator[None]:
+    """Let what ends the server pass through here, so that nothing stays behind."""
+    for end in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(end) is signal.SIG_DFL:  # nohup keeps what it asked for
+            signal.signal(end, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        yield
+
+
+def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
+    _announce(entrance)
+    from streamlit.starlette import App  # a second of imports; the address need not wait for it
 
     for name in FIRST_PAGE:  # so that the first person does not wait for imports
         import_module(name)
     if browser:
-        opener = threading.Timer(1.5, webbrowser.open, [f"http://{HOST}:{port}"])
-        opener.daemon = True
-        opener.start()
-    App(APP, middleware=[Middleware(ClosedDoors)]).run(config=settings(port))
+        threading.Thread(target=_open_browser, args=(entrance,), daemon=True).start()
+    # Its greeting would be a second address, without the token.
+    logging.getLogger("uvicorn.error").addFilter(lambda said: said.levelno > logging.INFO)
+    pages = StreamlitPages()
+    layers = [
+        Middleware(ClosedDoors, entrance=entrance),
+        Middleware(IncomingFiles, inbox=inbox, pages=pages),
+    ]
+    app = App(APP, middleware=layers, lifespan=lambda _: sweeping(inbox, pages))
+    app.run(config=settings(entrance.port, inbox.limits.file))
 
 
-def settings(port: int) -> dict[str, Any]:
-    """Streamlit's options, flat, with the port."""
+class StreamlitPages:
+    """What Streamlit knows of uploads, once it runs."""
+
+    def notes(self, session: str, upload: str) -> bool:
+        """Whether a file was handed over and not taken back."""
+        return bool(self._runtime().uploaded_file_mgr.get_files(session, [upload]))
+
+    def is_open(self, session: str) -> bool:
+        """Whether a browser shows the page at this moment."""
+        return bool(self._runtime().is_active_session(session))
+
+    def _runtime(self) -> Any:
+        from streamlit.runtime import get_instance  # as late as its server
+
+        return get_instance()
+
+
+def _announce(entrance: Entrance) -> None:
+    """The address, alone on its line and never broken, so that it can be copied or read."""
+    if not entrance.token:
+        screen.print(
+            "Without a token every user and every program of this machine can open the "
+            "dashboard and see all its data.",
+            style="bold red",
+        )
+    sys.stdout.write(f"{entrance.address}\n")
+    sys.stdout.flush()
+
+
+def _open_browser(entrance: Entrance) -> None:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            socket.create_connection((HOST, entrance.port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            webbrowser.open(entrance.address)
+            return
+
+
+def settings(port: int, max_megabytes: int) -> dict[str, Any]:
+    """Streamlit's options, flat, with the port and the size of a file that pages refuse."""
     sections = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     flat = {
         f"{section}.{name}": value
         for section, values in sections.items()
         for name, value in values.items()
     }
-    return flat | {"server.port": port, "browser.serverPort": port, "server.headless": True}
-
-
-def front_page() -> str:
-    """Streamlit's page, with the address of its server."""
-    path = Path(str(files("streamlit"))) / "static" / "index.html"
-    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}", 1)
-
-
-def safe_headers(page: str) -> dict[str, str]:
-    """What every answer carries; the few inline scripts of the page are named by digest."""
-    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline]
-    scripts = " ".join(
-        ["script-src 'self' 'wasm-unsafe-eval'", *(f"'sha256-{digest}'" for digest in digests)]
-    )
-    return {
-        "content-security-policy": "; ".join([*POLICY, scripts]),
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
+    return flat | {
+        "server.port": port,
+        "browser.serverPort": port,
+        "server.headless": True,
+        "server.maxUploadSize": max_megabytes,
     }
-
-
-def _is_loopback(scope: Scope) -> bool:
-    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-    return host.rsplit(":", 1)[0] in LOOPBACK
 
 
 if __name__ == "__main__":

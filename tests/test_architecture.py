@@ -56,12 +56,14 @@ LAYERS = (
     "dashboard.session",
     "dashboard.widgets",
     "dashboard.views",
+    "dashboard.server",
     "dashboard.launch",
     "dashboard.app",
     "dashboard",
 )
 FRONT_DOORS = ("swiftcore", "swiftcore.cli")
 STREAMLIT = ("dashboard.session", "dashboard.widgets", "dashboard.views", "dashboard.app")
+RUNNING_STREAMLIT = ("streamlit.starlette.App", "streamlit.runtime.get_instance")
 CONCRETE = ("swiftcore.swift.estimator", "swiftcore.baselines")  # only the catalogue names them
 HEAVY = (  # packages that take seconds to import, and the modules that import them
     "sklearn",
@@ -169,7 +171,7 @@ def test_the_core_knows_no_screen_and_no_plot() -> None:
 def test_streamlit_is_only_on_the_screen() -> None:
     def streamlit(name: str, tree: ast.AST) -> Found:
         for imported, line in imports(tree):
-            launcher = name == "dashboard.launch" and imported == "streamlit.starlette.App"
+            launcher = name == "dashboard.launch" and imported in RUNNING_STREAMLIT
             allowed = launcher or within(name, *STREAMLIT)
             if within(imported, "streamlit") and not allowed:
                 yield line, imported

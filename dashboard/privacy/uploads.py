@@ -7,24 +7,30 @@ are read only below the root that was configured, after every link has been foll
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
+from dashboard.privacy.held_folder import held, sweep_unheld
 from swiftcore.errors import refuse
 
 ROOT_SETTING = "SWIFT_DATA_ROOT"
+UPLOADS = "uploads"  # the folder of the store that the files are kept in
 DRAFT = "draft-"
+BLOCK = 1024 * 1024
 MAX_KEPT = 6
 MAX_AGE_SECONDS = 24 * 3600.0
 MAX_LISTED = 400
+Content = Path | BinaryIO
+"""A file on the disk, or one that can be read."""
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
@@ -35,61 +41,32 @@ def safe_name(name: str) -> str:
     return f"file_{plain}" if not plain or _DEVICES.match(plain) else plain
 
 
-def save(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
-    """Write files into a private folder named by their content; the path to read.
+def save(files: Sequence[tuple[str, Content]], root: Path) -> Path:
+    """Put files into a private folder named by their content; the path to read.
 
-    The same files give the same path and are not written again. Folders of earlier uploads
-    are removed when there are too many or they are a day old.
+    The same files give the same path and are not put there again; no file is read into memory.
+    Folders of earlier uploads are removed when there are too many or they are a day old.
     """
     digest = hashlib.sha256()
     for name, content in files:
-        digest.update(f"{safe_name(name)}\0{len(content)}\0".encode())
-        digest.update(content)
+        digest.update(f"{safe_name(name)}\0{_digest(content)}\0".encode())
     folder = root / digest.hexdigest() / "upload"
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not folder.is_dir():
-        with _draft(root) as draft:
+        with held(root / f"{DRAFT}{secrets.token_hex(8)}") as draft:
             (draft / "upload").mkdir(mode=0o700)
             for name, content in files:
-                _write_private(_free_name(draft / "upload", safe_name(name)), content)
-            try:
-                os.rename(draft, folder.parent)
-            except OSError:
-                if not folder.is_dir():  # else another tab kept the same files just now
-                    raise
+                _put(content, _free_name(draft / "upload", safe_name(name)))
+            _rename(draft, folder.parent)
     os.utime(folder.parent)
     _drop_old(root, folder.parent)
     names = sorted(folder.iterdir())
     return names[0] if len(names) == 1 else folder
 
 
-@contextlib.contextmanager
-def _draft(root: Path) -> Iterator[Path]:
-    """A folder that is gone in the end; while it is there the root is locked against sweeping."""
-    with _locked(root, fcntl.LOCK_SH):
-        draft = Path(tempfile.mkdtemp(dir=root, prefix=DRAFT))
-        try:
-            yield draft
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-
-
-def sweep(root: Path) -> None:
-    """Remove the drafts of processes that were killed, unless somebody is saving just now."""
-    with contextlib.suppress(OSError), _locked(root, fcntl.LOCK_EX | fcntl.LOCK_NB):
-        for draft in root.glob(f"{DRAFT}*"):
-            shutil.rmtree(draft, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(root: Path, kind: int) -> Iterator[None]:
-    """Hold a lock of the kernel on a folder; whoever is killed lets go of it."""
-    handle = os.open(root, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, kind)
-        yield
-    finally:
-        os.close(handle)
+def sweep_drafts(root: Path) -> None:
+    """Remove what servers have left that were killed while they kept files."""
+    sweep_unheld(root, f"{DRAFT}*")
 
 
 def private_folder(path: Path, root: Path) -> Path:
@@ -123,10 +100,42 @@ def looks(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _write_private(path: Path, content: bytes | memoryview) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def _digest(content: Content) -> str:
+    if isinstance(content, Path):
+        found = content.stat()
+        return _digest_of_file(content, found.st_size, found.st_mtime_ns)
+    content.seek(0)
+    return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _digest_of_file(path: Path, size: int, changed: int) -> str:
+    """Pages are drawn often; a file that has not changed is read once."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _put(content: Content, target: Path) -> None:
+    """The content under a name, for its owner only: a second name for a file, else a copy."""
+    if isinstance(content, Path):
+        with contextlib.suppress(OSError):  # a disk without links
+            os.link(content, target)
+            return
+        with content.open("rb") as file:
+            _put(file, target)
+        return
+    content.seek(0)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(content)
+        shutil.copyfileobj(content, file, BLOCK)
+
+
+def _rename(draft: Path, target: Path) -> None:
+    try:
+        os.rename(draft, target)
+    except OSError:
+        if not target.is_dir():  # else another tab kept the same files at the same moment
+            raise
 
 
 def _free_name(folder: Path, name: str) -> Path:

@@ -94,7 +94,7 @@ class Store:
             lambda card: (-card.created, card.id),
         )
         sweep(self.temporary)
-        uploads.sweep(self.root / "uploads")
+        uploads.sweep_drafts(self.root / uploads.UPLOADS)
         sweep_jobs(self.root, self.temporary, self.lock())
 
     def lock(self, name: str = "changes") -> FileLock:

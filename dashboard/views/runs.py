@@ -27,6 +27,7 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.handed_over import ask_for_file
 from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
@@ -263,7 +264,7 @@ def _import() -> None:
         "in the bundle. It is marked as imported wherever it is shown, and never stands for "
         "a result that was computed here."
     )
-    file = st.file_uploader(
+    file = ask_for_file(
         "Run bundle",
         type=["zip"],
         max_upload_size=MAX_BUNDLE,
@@ -277,8 +278,7 @@ def _import() -> None:
     if file is None or not st.button("Import", type="primary", key="import"):
         return
     try:
-        content = bytes(file.getbuffer())
-        run = cache.store().import_run(content, file.name, synthetic=synthetic)
+        run = cache.store().import_run(file.read(), file.name, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +15,7 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.widgets.build_options import choose_options
+from dashboard.widgets.handed_over import HandedFile, ask_for_files
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
@@ -55,7 +56,7 @@ def add_data() -> None:
             on_click="ignore",
         )
         return
-    path, name = handed
+    path = handed.path
     with st.spinner("Reading the files ..."):
         guess = inspect(path, BuildOptions())
     if not guess.kind:
@@ -64,7 +65,7 @@ def add_data() -> None:
     show_kind(guess)
     above = st.container()  # problems stand above the choices that may fix them
     try:
-        options = choose_options(guess, name or guess.kind.replace("-", " "))
+        options = choose_options(guess, handed.name or guess.kind.replace("-", " "))
     except SwiftError as error:
         show_problems(error)
         return
@@ -81,11 +82,20 @@ def add_data() -> None:
         key="option.synthetic",
     )
     if st.button("Build the data set", type="primary", key="build"):
-        _build(path, options, synthetic)
+        _build(handed, options, synthetic)
 
 
-def _ask_for_files() -> tuple[Path, str] | None:
-    """The path to read and a name for it (if it has one), once something was handed over."""
+@dataclass(frozen=True)
+class Handed:
+    """The path to read, a name for it if it has one, and the uploads it came from."""
+
+    path: Path
+    name: str
+    files: tuple[HandedFile, ...] = ()
+
+
+def _ask_for_files() -> Handed | None:
+    """What to read, once something was handed over."""
     root = uploads.server_root()
     places = ["from this computer"] + (["from the server"] if root else [])
     place = (
@@ -95,16 +105,14 @@ def _ask_for_files() -> tuple[Path, str] | None:
     )
     if root and place == places[1]:
         return _ask_on_server(root)
-    files = st.file_uploader(
-        "Files", accept_multiple_files=True, key=f"files.{state.get(Key.UPLOADS, 0)}"
-    )
+    files = ask_for_files("Files", key=f"files.{state.get(Key.UPLOADS, 0)}")
     if not files:
         return None
-    kept = uploads.save([(file.name, file.getbuffer()) for file in files], _root())
-    return kept, _stem(files[0].name) if len(files) == 1 else ""
+    kept = uploads.save([(file.name, file.content) for file in files], _root())
+    return Handed(kept, _stem(files[0].name) if len(files) == 1 else "", tuple(files))
 
 
-def _ask_on_server(root: Path) -> tuple[Path, str] | None:
+def _ask_on_server(root: Path) -> Handed | None:
     typed = st.selectbox(
         "File or folder on the server",
         uploads.on_server(root),
@@ -121,7 +129,7 @@ def _ask_on_server(root: Path) -> tuple[Path, str] | None:
     except SwiftError as error:
         show_problems(error)
         return None
-    return path, _stem(path.name)
+    return Handed(path, _stem(path.name))
 
 
 def _stem(name: str) -> str:
@@ -129,7 +137,7 @@ def _stem(name: str) -> str:
 
 
 def _root() -> Path:
-    return cache.store().root / "uploads"
+    return cache.store().root / uploads.UPLOADS
 
 
 def inspect(path: Path, options: BuildOptions) -> Inspection:
@@ -212,15 +220,17 @@ def _dataset(path: Path, options: BuildOptions) -> Dataset:
     return replace(built, name=options.name or built.name)
 
 
-def _build(path: Path, options: BuildOptions, synthetic: bool) -> None:
+def _build(handed: Handed, options: BuildOptions, synthetic: bool) -> None:
     try:
         with st.spinner("Building ..."):
-            dataset = _dataset(path, options)
+            dataset = _dataset(handed.path, options)
             identifier = cache.store().add_dataset(dataset, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
         return
-    uploads.forget(path, _root())
+    uploads.forget(handed.path, _root())
+    for file in handed.files:
+        file.forget()
     _inspect.clear()
     state.set(Key.UPLOADS, state.get(Key.UPLOADS, 0) + 1)  # an empty uploader next time
     state.set(Key.BUILT, identifier)

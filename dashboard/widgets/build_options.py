@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.privacy import uploads
 from dashboard.session import cache
 from dashboard.text.display import clipped
+from dashboard.widgets.handed_over import ask_for_file
 from swiftcore.data.from_path.sandbox import Inspection
 from swiftcore.data.options import BuildOptions
 
@@ -121,11 +122,11 @@ def _join() -> dict[str, Any]:
 
 def _own_groups() -> str:
     """The path of a table that groups codes, once it is uploaded."""
-    file = st.file_uploader("Table: code, group", type=["csv"], key="option.code_groups.file")
+    file = ask_for_file("Table: code, group", type=["csv"], key="option.code_groups.file")
     if file is None:
         st.warning("Without this table the codes stay as they are.")
         return ""
-    return str(uploads.save([(file.name, file.getbuffer())], cache.store().root / "uploads"))
+    return str(uploads.save([(file.name, file.content)], cache.store().root / uploads.UPLOADS))
 
 
 def _outcome(inspection: Inspection) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dashboard.session import cache, state
 from dashboard.session.shown_from import file_name
 from dashboard.session.state import Key
 from dashboard.text.wording import count_of
+from dashboard.widgets.handed_over import ask_for_file
 from dashboard.widgets.problems import show_problems
 from swiftcore.errors import SwiftError
 
@@ -74,11 +75,11 @@ def show_workbook(summary: FitSummary) -> None:
 
 
 def _bring_back(summary: FitSummary) -> None:
-    given = st.file_uploader("Filled-in workbook", type=["xlsx"], key="workbook.file")
+    given = ask_for_file("Filled-in workbook", type=["xlsx"], key="workbook.file")
     if given is None or not st.button("Save these judgements", key="workbook.save"):
         return
     try:
-        count = save_workbook(summary, given.getvalue())
+        count = save_workbook(summary, given.read())
     except SwiftError as error:
         show_problems(error)
         return

@@ -22,6 +22,7 @@ from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
 from dashboard.text.display import clipped, visible
 from dashboard.text.wording import count_of, plural
+from dashboard.widgets.handed_over import HandedFile, ask_for_file
 from dashboard.widgets.one_row import show_entries, show_row_phenotypes
 from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
@@ -75,7 +76,7 @@ def _chosen_run(runs: list[RunCard]) -> RunCard:
 
 
 def _upload(summary: FitSummary) -> None:
-    given = st.file_uploader(
+    given = ask_for_file(
         f"File with new {plain(plural(summary.row_noun), 40)}",
         help="Any file that the Data page reads: CSV, Parquet, zip, npz.",
         key="new_rows",
@@ -89,7 +90,7 @@ def _upload(summary: FitSummary) -> None:
         return
     try:
         with st.spinner("Reading the file"):
-            data = _read(given.name, given.getbuffer())
+            data = _read(given)
         run = start_projection(summary, data, synthetic=synthetic)
     except SwiftError as error:
         show_problems(error)
@@ -98,13 +99,13 @@ def _upload(summary: FitSummary) -> None:
     st.rerun()
 
 
-def _read(name: str, content: memoryview) -> Dataset:
+def _read(given: HandedFile) -> Dataset:
     from swiftcore.data.from_path.sandbox import (
         build_path,  # readers: only when there is something to read
     )
 
-    path = uploads.save([(name, content)], cache.store().root / "uploads")
-    return replace(build_path(path), name=f"{NEW_ROWS_NAME}{clipped(name, 60)}")
+    path = uploads.save([(given.name, given.content)], cache.store().root / uploads.UPLOADS)
+    return replace(build_path(path), name=f"{NEW_ROWS_NAME}{clipped(given.name, 60)}")
 
 
 def start_projection(summary: FitSummary, data: Dataset, *, synthetic: bool = False) -> str:

@@ -59,7 +59,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
     visitors: list[Visitor] = []
 
     def come(server: Server, width: int = 1400) -> Visitor:
-        visitors.append(Visitor(browser, server.url, width))
+        visitors.append(Visitor(browser, server.address, width))
         return visitors[-1]
 
     yield come

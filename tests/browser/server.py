@@ -15,6 +15,8 @@ from pathlib import Path
 
 from dashboard.jobs import jobs
 from dashboard.jobs.samples import RANKS, seed_samples
+from dashboard.privacy.inbox import server_place
+from dashboard.server.folder import ADDRESS
 from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import Request
 from dashboard.store.store import Store
@@ -27,8 +29,9 @@ QUICK = {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4}
 class Server:
     """``swift dashboard`` on a folder; ended by its process id."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **settings: str) -> None:
         self.root = root
+        self.settings = settings
         self.log = root.with_suffix(".log")
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
@@ -37,6 +40,16 @@ class Server:
     def url(self) -> str:
         """Where it answers."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def address(self) -> str:
+        """What opens it: where it answers, with the token of this start."""
+        return (server_place(self.root, self.port) / ADDRESS).read_text().strip()
+
+    @property
+    def cookie(self) -> str:
+        """What a browser shows with every request, once it was opened."""
+        return f"swift-{self.port}={self.address.partition('token=')[2]}"
 
     @property
     def store(self) -> Store:
@@ -57,7 +70,12 @@ class Server:
         ]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                command,
+                cwd=REPOSITORY,
+                env={**os.environ, **self.settings},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         until = time.monotonic() + PATIENCE
         while not self._answers():
@@ -68,7 +86,9 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+            known = {"Cookie": self.cookie}
+            asked = urllib.request.Request(f"{self.url}/_stcore/health", headers=known)
+            with urllib.request.urlopen(asked, timeout=5) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False

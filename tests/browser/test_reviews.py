@@ -41,6 +41,7 @@ def test_a_review_survives_switch_reload_and_kill_and_is_seen_by_others(
 
     server.kill()
     server.start()
+    ada.enter(server.address)
     field_holds(open_form(ada, "Ada", "P03"))
     grace = open_form(visit(server), "Grace", "P03")
     grace.shows_cells("Ada", "possibly", "Kidneys and sugar", "seen on the ward")

@@ -29,6 +29,7 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     server.kill()
     assert server.store.run(run).state.active  # the worker does not need the server
     server.start()
+    visitor.enter(server.address)
     visitor.page.goto(f"{server.url}/runs?data={dataset}")
     visitor.page.get_by_test_id("stTopNavLink").filter(has_text="Review").click()
     visitor.page.reload()

@@ -65,15 +65,18 @@ def launch(playwright: Playwright) -> Browser:
 
 
 class Visitor:
-    """One tab in a context of its own."""
+    """One tab in a context of its own, let in by the address that opens the server."""
 
-    def __init__(self, browser: Browser, url: str, width: int = 1400, height: int = 1000) -> None:
-        self.url = url
+    def __init__(
+        self, browser: Browser, address: str, width: int = 1400, height: int = 1000
+    ) -> None:
+        self.url = address.partition("/?")[0]
         self.context = browser.new_context(
             viewport={"width": width, "height": height},
             reduced_motion="reduce",
             accept_downloads=True,
         )
+        self.enter(address)
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.set_default_navigation_timeout(PATIENCE)
@@ -95,6 +98,11 @@ class Visitor:
             self.errors.append(text)
 
     # ---- moving
+
+    def enter(self, address: str) -> None:
+        """Get the cookie of a server that was just started, without drawing a page."""
+        answer = self.context.request.get(address, max_redirects=0)
+        assert answer.status == 303, answer.text()
 
     def open(self, path: str = "/", **ids: str) -> Visitor:
         """Open a page by its address."""

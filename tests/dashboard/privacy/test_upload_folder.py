@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_a_label_and_no_path(name: str, tmp_path: Path) -> None:
     root = tmp_path / "uploads"
-    path = uploads.save([(name, b"patient,dx\n")], root)
+    path = uploads.save([(name, BytesIO(b"patient,dx\n"))], root)
     assert path.parent.parent.parent == root and path.read_bytes() == b"patient,dx\n"
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,84}", path.name)
     assert [one.name for one in tmp_path.iterdir()] == ["uploads"]
@@ -42,22 +43,27 @@ def test_useful_names_survive() -> None:
 
 
 def test_the_same_files_are_kept_once_and_privately(tmp_path: Path) -> None:
-    files = [("a.csv", b"1"), ("b.csv", b"2")]
+    files = [("a.csv", BytesIO(b"1")), ("b.csv", BytesIO(b"2"))]
     first, second = uploads.save(files, tmp_path / "u"), uploads.save(files, tmp_path / "u")
     assert first == second and sorted(p.name for p in first.iterdir()) == ["a.csv", "b.csv"]
     assert os.stat(first / "a.csv").st_mode & 0o777 == 0o600
     assert os.stat(tmp_path / "u").st_mode & 0o777 == 0o700
-    assert uploads.save([("a.csv", b"x"), ("b.csv", b"2")], tmp_path / "u") != first
+    assert (
+        uploads.save([("a.csv", BytesIO(b"x")), ("b.csv", BytesIO(b"2"))], tmp_path / "u") != first
+    )
 
 
 def test_files_of_one_name_are_all_kept(tmp_path: Path) -> None:
-    folder = uploads.save([("a.csv", b"1"), ("x/a.csv", b"2"), ("y/a.csv", b"3")], tmp_path / "u")
+    folder = uploads.save(
+        [("a.csv", BytesIO(b"1")), ("x/a.csv", BytesIO(b"2")), ("y/a.csv", BytesIO(b"3"))],
+        tmp_path / "u",
+    )
     assert sorted(one.read_bytes() for one in folder.iterdir()) == [b"1", b"2", b"3"]
 
 
 def test_old_uploads_are_dropped_and_one_can_be_forgotten(tmp_path: Path) -> None:
     for number in range(uploads.MAX_KEPT + 3):
-        path = uploads.save([("a.csv", str(number).encode())], tmp_path / "u")
+        path = uploads.save([("a.csv", BytesIO(str(number).encode()))], tmp_path / "u")
     assert len(list((tmp_path / "u").iterdir())) == uploads.MAX_KEPT and path.exists()
     uploads.forget(path, tmp_path / "u")
     assert not path.exists()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -152,38 +150,11 @@ def test_the_icon_is_a_picture_of_our_own() -> None:
     assert icon.startswith(b"\x89PNG\r\n\x1a\n") and icon.endswith(b"IEND\xaeB`\x82")
 
 
-def ask(path: str, host: str) -> tuple[int, dict[str, str], str]:
-    """One request through the door, without a server."""
-    got: list[dict[str, Any]] = []
-
-    async def inside(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"inside"})
-
-    async def collect(message: dict[str, Any]) -> None:
-        got.append(message)
-
-    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", host.encode())]}
-    asyncio.run(launch.ClosedDoors(inside)(scope, None, collect))  # type: ignore[arg-type]
-    headers = {name.decode(): value.decode() for name, value in got[0]["headers"]}
-    return got[0]["status"], headers, got[1]["body"].decode()
-
-
-def test_the_door_is_closed_to_other_names_and_other_hosts() -> None:
-    status, headers, body = ask("/review", "127.0.0.1:8501")
-    assert status == 200 and "BACKEND_BASE_URL" in body
-    policy = headers["content-security-policy"]
-    assert "frame-ancestors 'none'" in policy and "http" not in policy
-    assert "'unsafe-inline'" not in policy.split("script-src")[1].split(";")[0]
-    assert ask("/_stcore/health", "localhost:1")[0] == 200
-    assert ask("/", "evil.example:8501")[0] == 403
-    assert ask("/_stcore/metrics", "127.0.0.1")[0] == 404
-
-
 def test_settings_keep_the_server_to_itself() -> None:
-    settings = launch.settings(9999)
+    settings = launch.settings(9999, 77)
     assert settings["server.address"] == "127.0.0.1" and settings["server.port"] == 9999
     assert settings["browser.gatherUsageStats"] is False
+    assert settings["server.maxUploadSize"] == 77
     assert settings["client.showErrorDetails"] == "none"
     assert len(settings["theme.chartCategoricalColors"]) == 10
 

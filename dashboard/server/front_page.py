@@ -1,0 +1,73 @@
+"""The one page of the server, and the headers that every answer carries."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from dashboard.text.wording import PAGES
+
+PAGE_PATHS = {"/", *(f"/{name}" for name in PAGES)}
+# Streamlit writes inline styles; scripts, fonts, images and sockets come from here only.
+POLICY = (
+    "default-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self' blob:",
+    "frame-src 'none'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+)
+# What a page may ask of the machine: nothing of this list.
+UNUSED_POWERS = (
+    "accelerometer",
+    "bluetooth",
+    "camera",
+    "display-capture",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "idle-detection",
+    "local-fonts",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "payment",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+)
+# Without this, a page opened by its link looks for the server under its own path first.
+WHERE = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
+
+
+def front_page() -> str:
+    """Streamlit's page, with the address of its server."""
+    path = Path(str(files("streamlit"))) / "static" / "index.html"
+    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}", 1)
+
+
+def safe_headers(page: str) -> dict[str, str]:
+    """What every answer carries; the few inline scripts of the page are named by digest."""
+    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline]
+    scripts = " ".join(
+        ["script-src 'self' 'wasm-unsafe-eval'", *(f"'sha256-{digest}'" for digest in digests)]
+    )
+    return {
+        "content-security-policy": "; ".join([*POLICY, scripts]),
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": ", ".join(f"{power}=()" for power in UNUSED_POWERS),
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+    }
