@@ -6,12 +6,12 @@ RUNNABLE := $(VENV)/.runnable# library, command line and dashboard
 READY := $(VENV)/.ready# and what tests, benchmarks and documents need
 # Compiling every module of every package takes longer than copying them; so Python compiles what
 # it imports, and must be allowed to keep it.
-INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --no-deps
 unexport PYTHONDONTWRITEBYTECODE
 # the methods that do not look at every cell, for the longest tables
 SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 
-.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium recompile clean
+.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium lock recompile clean
 
 run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
@@ -27,6 +27,8 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive swiftcore dashboard
+	$(BIN)/python tools/find_secrets.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run_engine
@@ -76,14 +78,19 @@ chromium:  # for the browser tests: whatever is there, else from the system's pa
 	  { apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "Install Chromium by hand: its package is named chromium." >&2; exit 1; }
 
-$(RUNNABLE): pyproject.toml constraints.txt
+# Nothing is installed but what the hashes name; the project itself is built by what is then there.
+$(RUNNABLE): pyproject.toml requirements/run.lock
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) ".[dashboard]"
+	$(INSTALL) --require-hashes --requirement requirements/run.lock
+	$(INSTALL) --no-build-isolation --editable .
 	touch $(RUNNABLE)
 
-$(READY): $(RUNNABLE)
-	$(INSTALL) ".[test,bench,docs]"
+$(READY): $(RUNNABLE) requirements/test.lock
+	$(INSTALL) --require-hashes --requirement requirements/test.lock
 	touch $(READY)
+
+lock: $(READY)  # after a change of requirements; INDEX is the address of a package index
+	$(BIN)/python tools/lock.py $(INDEX)
 
 recompile:  # forget the compiled loops
 	find swiftcore -name '*.nb[ci]' -delete

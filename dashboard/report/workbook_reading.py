@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import ParseError  # only to catch it  # nosec B405
 
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException

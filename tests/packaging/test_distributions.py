@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("swiftcore", "dashboard")
-SOURCES = (*PACKAGES, "sample_data", "tests", "benchmarks", "docs", ".ci")
+SOURCES = (*PACKAGES, "sample_data", "tests", "benchmarks", "docs", "tools", "requirements", ".ci")
 IMPORT_EVERYTHING = """
 import pkgutil, swiftcore
 from importlib import import_module
@@ -30,6 +30,11 @@ from swiftcore import describe_phenotypes, load_model
 
 model = load_model("run/model.npz")
 print([phenotype.name for phenotype in describe_phenotypes(model.factors_, model.modes_)])
+"""
+CCS = """
+from swiftcore.data.building.ccs import ccs_category
+
+print(ccs_category("I50.9", "icd10"))
 """
 
 pytestmark = pytest.mark.slow
@@ -100,5 +105,8 @@ def test_the_wheel_alone_fits_and_says_how_to_get_the_dashboard(
     said = run(tmp_path, swift, "fit", "heart_failure", "--rank", "3", "--out", "run")
     assert "1000 patient" in said and "P01" in said and "P03" in said
     assert " + " in run(tmp_path, python, "-c", DESCRIBE)
+    assert "CcsLevel(number='7.2', label='Diseases of the heart')" in run(
+        tmp_path, python, "-c", CCS
+    )
     refusal = " ".join(run(tmp_path, swift, "dashboard", code=2).split())
     assert 'Install it: pip install "swift-phenotyping[dashboard]"' in refusal

