@@ -24,7 +24,7 @@ from swiftcore.errors import SwiftError
 from swiftcore.runtime.atomic_file import write_atomic
 
 FULL = ("No space left on device|Make room", "disk is full.*Delete runs")  # of files; of reviews
-SIZES = range(0, 80, 2)  # forty numbers of free pages
+SIZES = range(0, 120, 3)  # forty numbers of free pages
 
 
 @pytest.fixture
