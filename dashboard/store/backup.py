@@ -21,7 +21,7 @@ from typing import IO
 from dashboard.store.cards import is_id
 from dashboard.store.keeping import KEPT
 from dashboard.store.review_copies import BESIDE
-from dashboard.store.review_file import ReviewsDamaged, snapshot
+from dashboard.store.review_file import ReviewsDamaged, ReviewsUnavailable, snapshot
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import SEEDED
 from dashboard.store.verified_folder import (
@@ -53,26 +53,25 @@ class BackedUp:
 
 
 class _Archive:
-    """A zip under construction that notes the digest of every member."""
+    """A zip under construction that notes the digest of every member.
+
+    Nothing is packed: what is large in a store is packed already.
+    """
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self.digests: dict[str, str] = {}
 
     def add(self, name: str, source: IO[bytes]) -> None:
-        about = zipfile.ZipInfo(name, DATE)
-        packed = name.endswith(".npz")  # already; deflating it again takes time for nothing
-        about.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-        about.external_attr = 0o600 << 16
         sha = hashlib.sha256()
-        with self._archive.open(about, "w", force_zip64=True) as member:
+        with self._archive.open(zipfile.ZipInfo(name, DATE), "w", force_zip64=True) as member:
             while piece := source.read(CHUNK):
                 sha.update(piece)
                 member.write(piece)
         self.digests[name] = sha.hexdigest()
 
     def add_bytes(self, name: str, content: bytes) -> None:
-        self._archive.writestr(zipfile.ZipInfo(name, DATE), content, zipfile.ZIP_DEFLATED)
+        self._archive.writestr(zipfile.ZipInfo(name, DATE), content)
         self.digests[name] = hashlib.sha256(content).hexdigest()
 
     def finish(self) -> None:
@@ -165,9 +164,8 @@ def _draft(target: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(handle)
             os.replace(path, target)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+        finally:
+            path.unlink(missing_ok=True)  # not there any more if all went well
     sync_folder(target.parent)
 
 
@@ -209,6 +207,15 @@ def _add_reviews(members: _Archive, root: Path, target: Path, done: BackedUp) ->
             members.add(REVIEWS, file)
     except ReviewsDamaged as error:  # since we looked
         done.left_out.append(f"{REVIEWS}: {error.problems[0].found}")
+    except ReviewsUnavailable as error:
+        raise refuse(
+            "backup-room",
+            "The backup cannot be written",
+            str(target),
+            error.problems[0].found,
+            "Make room there, or choose another place.",
+            kind=InvalidSettings,
+        ) from error
     finally:
         _drop_draft(draft)
 

@@ -6,8 +6,8 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 from swiftcore.runtime.atomic_file import sync_folder
 
@@ -94,12 +94,12 @@ def is_whole(folder: Path) -> bool:
     return True
 
 
-def open_files(folder: Path, stack: ExitStack) -> dict[str, IO[bytes]]:
+def open_files(folder: Path, stack: ExitStack) -> dict[str, BufferedReader]:
     """All files of a folder, opened: from then on nobody can take one away."""
     return {path.name: stack.enter_context(path.open("rb")) for path in sorted(folder.iterdir())}
 
 
-def check_open_files(files: Mapping[str, IO[bytes]]) -> None:
+def check_open_files(files: Mapping[str, BufferedReader]) -> None:
     """As :func:`check_files`, for files of any size; they stand at their beginning afterwards."""
     if SEAL not in files:
         raise ChecksumMismatch("no seal")

@@ -51,10 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("data", help="look at or build data sets from files")
     )
     commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
-    backups.add_backup(
-        commands.add_parser("backup", help="all that the dashboard keeps, as a file")
-    )
-    backups.add_restore(commands.add_parser("restore", help="bring a backup back"))
+    backups.add_backups(commands)
     return parser
 
 

@@ -10,34 +10,29 @@ from typing import Any
 
 from swiftcore.cli.extras import check_dashboard
 
-ONE_S_OWN = "Restore only backups of your own: a file from others can hold results nobody computed."
+BACKUP = (
+    "Write data sets, results and judgements of the dashboard into one private file. A running "
+    "dashboard does not mind. The file holds patient data: keep it as safe as the data."
+)
+RESTORE = (
+    "Bring a backup back. The whole file is checked first; what is in the data folder stays, and "
+    "judgements are added where they are missing. Restore only backups of your own: a file from "
+    "others can hold results that nobody computed."
+)
 
 
-def add_backup(parser: argparse.ArgumentParser) -> None:
-    """Where to, and of which store."""
-    parser.description = (
-        "Write data sets, results and judgements of the dashboard into one private file. A running "
-        "dashboard does not mind. The file holds patient data: keep it as safe as the data."
+def add_backups(commands: Any) -> None:
+    """Both commands, each with a file and the data folder."""
+    backup = commands.add_parser(
+        "backup", help="all that the dashboard keeps, as one file", description=BACKUP
     )
-    parser.add_argument("file", type=Path, help="the backup to write; an older one is replaced")
-    _add_folder(parser)
-    parser.set_defaults(run=_backup)
-
-
-def add_restore(parser: argparse.ArgumentParser) -> None:
-    """Where from, and into which store."""
-    parser.description = (
-        "Bring a backup back. The whole file is checked first; what is in the data folder stays, "
-        f"and judgements are added where they are missing. {ONE_S_OWN}"
-    )
-    parser.add_argument("file", type=Path, help="a file written by swift backup")
-    _add_folder(parser)
-    parser.set_defaults(run=_restore)
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    where = "the data folder of the dashboard (default ~/.swift-phenotyping)"
-    parser.add_argument("--data-dir", type=Path, default=None, help=where)
+    restore = commands.add_parser("restore", help="bring a backup back", description=RESTORE)
+    backup.add_argument("file", type=Path, help="the backup to write; an older one is replaced")
+    restore.add_argument("file", type=Path, help="a file written by swift backup")
+    for command, run in ((backup, _backup), (restore, _restore)):
+        where = "the data folder of the dashboard (default ~/.swift-phenotyping)"
+        command.add_argument("--data-dir", type=Path, default=None, help=where)
+        command.set_defaults(run=run)
 
 
 def _backup(chosen: argparse.Namespace) -> int:

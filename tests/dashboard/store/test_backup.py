@@ -1,4 +1,4 @@
-"""A backup restored into a second folder equals the first; what is not a backup is refused whole."""
+"""A backup restored into a second folder equals the first; what is no backup is refused whole."""
 
 from __future__ import annotations
 

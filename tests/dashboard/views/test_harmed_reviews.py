@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.harmed_reviews import HARM
-from support.opened_page import drawn, open_page, widget, words
+from support.opened_page import drawn, open_page, tab, widget, words
 
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
+from dashboard.text.wording import PAGES
 
 VIEWS = ("phenotypes", "review", "patients")
 
@@ -83,3 +84,13 @@ def test_a_report_says_that_judgements_are_absent(judged: Store, fit_id: str) ->
     HARM["cut in half"](judged.root / "reviews.sqlite")
     page = render_report(report_of_run(judged, Reviews(judged.root), fit_id, 0))
     assert "their file is damaged" in page and "P01" in page and "Fever" not in page
+
+
+@pytest.mark.parametrize("harm", ["last page", "gone"])
+def test_no_page_is_lost(harm: str, judged: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    HARM[harm](judged.root / "reviews.sqlite")
+    for view in PAGES:
+        page = open_page(view, judged, monkeypatch, p="P01")
+        assert len(page.error) == (1 if view in VIEWS else 0), view
+    storage = tab(open_page("data", judged, monkeypatch), "data.tab", "Storage")
+    assert "No result may be removed" in words(storage) and not storage.error
