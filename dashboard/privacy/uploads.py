@@ -65,7 +65,7 @@ def save(files: Sequence[tuple[str, bytes | memoryview]], root: Path) -> Path:
 
 @contextlib.contextmanager
 def _draft(root: Path) -> Iterator[Path]:
-    """A folder that is gone in the end; while it is there the root is locked against sweeping."""
+    """A new folder, gone in the end; while it is there the root is locked against sweeping."""
     with _locked(root, fcntl.LOCK_SH):
         draft = Path(tempfile.mkdtemp(dir=root, prefix=DRAFT))
         try:
@@ -110,7 +110,7 @@ def private_folder(path: Path, root: Path) -> Path:
 
 def forget(path: Path, root: Path) -> None:
     """Remove the upload that a path of :func:`save` belongs to, and what was made of a path."""
-    shutil.rmtree(private_folder(path, root), ignore_errors=True)
+    _remove(private_folder(path, root), root)
 
 
 def looks(path: Path) -> str:
@@ -138,13 +138,18 @@ def _free_name(folder: Path, name: str) -> Path:
 
 
 def _drop_old(root: Path, current: Path) -> None:
-    ages = sorted(
-        ((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()), reverse=True
-    )
+    folders = [one for one in root.iterdir() if one.is_dir() and not one.name.startswith(DRAFT)]
+    ages = sorted(((one.stat().st_mtime, one) for one in folders), reverse=True)
     for place, (made, folder) in enumerate(ages):
         old = place >= MAX_KEPT or time.time() - made > MAX_AGE_SECONDS
         if old and folder != current:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder, root)
+
+
+def _remove(folder: Path, root: Path) -> None:
+    """Take a folder away by one rename: killed in the middle, this leaves it whole or a draft."""
+    with _draft(root) as gone, contextlib.suppress(OSError):  # another tab may do the same
+        os.rename(folder, gone)
 
 
 def server_root() -> Path | None:
