@@ -53,7 +53,7 @@ def save(files: Sequence[tuple[str, Content]], root: Path) -> Path:
     folder = root / digest.hexdigest() / "upload"
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not folder.is_dir():
-        with held(root / f"{DRAFT}{secrets.token_hex(8)}") as draft:
+        with _draft(root) as draft:
             (draft / "upload").mkdir(mode=0o700)
             for name, content in files:
                 _put(content, _free_name(draft / "upload", safe_name(name)))
@@ -62,6 +62,11 @@ def save(files: Sequence[tuple[str, Content]], root: Path) -> Path:
     _drop_old(root, folder.parent)
     names = sorted(folder.iterdir())
     return names[0] if len(names) == 1 else folder
+
+
+def _draft(root: Path) -> contextlib.AbstractContextManager[Path]:
+    """A new folder that goes in the end, unless it was renamed."""
+    return held(root / f"{DRAFT}{secrets.token_hex(8)}")
 
 
 def sweep_drafts(root: Path) -> None:
@@ -87,7 +92,7 @@ def private_folder(path: Path, root: Path) -> Path:
 
 def forget(path: Path, root: Path) -> None:
     """Remove the upload that a path of :func:`save` belongs to, and what was made of a path."""
-    shutil.rmtree(private_folder(path, root), ignore_errors=True)
+    _remove(private_folder(path, root), root)
 
 
 def looks(path: Path) -> str:
@@ -147,13 +152,18 @@ def _free_name(folder: Path, name: str) -> Path:
 
 
 def _drop_old(root: Path, current: Path) -> None:
-    ages = sorted(
-        ((one.stat().st_mtime, one) for one in root.iterdir() if one.is_dir()), reverse=True
-    )
+    folders = [one for one in root.iterdir() if one.is_dir() and not one.name.startswith(DRAFT)]
+    ages = sorted(((one.stat().st_mtime, one) for one in folders), reverse=True)
     for place, (made, folder) in enumerate(ages):
         old = place >= MAX_KEPT or time.time() - made > MAX_AGE_SECONDS
         if old and folder != current:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder, root)
+
+
+def _remove(folder: Path, root: Path) -> None:
+    """Take a folder away by one rename: killed in the middle, this leaves it whole or a draft."""
+    with _draft(root) as gone, contextlib.suppress(OSError):  # another tab may do the same
+        os.rename(folder, gone / folder.name)
 
 
 def server_root() -> Path | None:

@@ -7,6 +7,7 @@ against the folder, and a line in :data:`SCENARIOS`.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sqlite3
 import time
@@ -35,6 +36,7 @@ from swiftcore.evaluation.experiments.checkpoints import (
 from swiftcore.model_file import read_model
 from swiftcore.swift.checkpoint import FitCheckpoint, kept_iteration
 
+UPLOADED = 30  # files at once
 FIT = {"rank": 3, "tolerance": 0.0, "max_iterations": 30}
 Words = Sequence[Sequence[str]]
 """All that was acknowledged, one list for each life."""
@@ -272,9 +274,10 @@ def start_uploading(root: Path, life: int) -> Life:
 def save_uploads(say: Say, root: Path, life: int) -> None:
     for turn in count():
         name = f"{life}-{turn}"
-        files = [("a.csv", f"{name}\n".encode() * 5_000), ("b.csv", os.urandom(20_000))]
+        content = f"{name}\n".encode() * 2_000
+        files = [(f"{number}.csv", io.BytesIO(content)) for number in range(UPLOADED)]
         say(f"{name} {uploads.save(files, root / 'uploads')}")
-        time.sleep(0.01)  # so that the file system's clock tells which is the newest
+        time.sleep(0.005)  # so that the file system's clock tells which is the newest
 
 
 def check_uploads(root: Path, words: Words) -> None:
@@ -282,9 +285,9 @@ def check_uploads(root: Path, words: Words) -> None:
     newest = [word for life in words[::-1] for word in (None, *life[::-1])][: uploads.MAX_KEPT]
     for word in filter(None, newest):
         name, _, path = word.partition(" ")
-        assert (Path(path) / "a.csv").read_bytes() == f"{name}\n".encode() * 5_000
+        assert (Path(path) / "0.csv").read_bytes() == f"{name}\n".encode() * 2_000
     for folder in (root / "uploads").glob("*/upload"):
-        assert (folder / "b.csv").stat().st_size == 20_000  # never half
+        assert len(list(folder.iterdir())) == UPLOADED  # never half
 
 
 # ---- checkpoints: finished parts of an experiment

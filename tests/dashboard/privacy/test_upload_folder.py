@@ -69,6 +69,45 @@ def test_old_uploads_are_dropped_and_one_can_be_forgotten(tmp_path: Path) -> Non
     assert not path.exists()
 
 
+def test_a_draft_goes_with_the_process_that_made_it(tmp_path: Path) -> None:
+    root = tmp_path / "u"
+    path = uploads.save([("a.csv", BytesIO(b"1"))], root)
+    (root / "draft-killed").mkdir()
+    with uploads._draft(root) as draft:  # somebody is saving
+        uploads.sweep_drafts(root)
+        assert draft.is_dir() and not (root / "draft-killed").exists()
+    assert list(root.iterdir()) == [path.parent.parent]
+    uploads.sweep_drafts(tmp_path / "none")  # nothing was ever uploaded
+
+
+def test_an_upload_that_is_being_dropped_is_whole_or_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [("a.csv", BytesIO(b"1")), ("b.csv", BytesIO(b"2"))]
+    path = uploads.save(files, tmp_path / "u")
+
+    def killed(folder: Path, **_: object) -> None:
+        next(folder.rglob("a.csv")).unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(uploads.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            uploads.forget(path, tmp_path / "u")
+    again = uploads.save(files, tmp_path / "u")
+    assert again == path and len(list(again.iterdir())) == 2
+
+
+def test_a_full_disk_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(uploads, "_put", full)
+    with pytest.raises(OSError, match="No space"):
+        uploads.save([("a.csv", BytesIO(b"1"))], tmp_path / "u")
+    assert list((tmp_path / "u").iterdir()) == []
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     inner = tmp_path / "data"

@@ -13,7 +13,7 @@ from reference.known_problems import random_problem
 
 from swiftcore import FitOutcome, FitProgress, ModelSpec, Swift, fit_dataset
 from swiftcore.data.dataset import Dataset
-from swiftcore.swift import fit_file, search
+from swiftcore.swift import fit_file, loop, search
 from swiftcore.swift.checkpoint import INTERVAL, FitCheckpoint, kept_iteration
 from swiftcore.swift.fit_file import FitFile, FitState
 from swiftcore.transport.sweep import Sweeper
@@ -61,9 +61,11 @@ def dies_at_every_second_writing(monkeypatch: pytest.MonkeyPatch) -> Callable[[]
 
 
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("sweeps", [loop.MAX_SETTLING_SWEEPS, 3])  # with 3 the limit is reached
 def test_a_fit_that_dies_again_and_again_ends_at_the_same_bits(
-    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, Any], sweeps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(loop, "MAX_SETTLING_SWEEPS", sweeps)
     whole = fitted(**settings)
     revive = dies_at_every_second_writing(monkeypatch)
     histories: list[tuple[FitProgress, ...]] = []
