@@ -102,7 +102,7 @@ def check_history(history: Sequence[FitProgress], *, promised: bool) -> None:
 def checked_weights(weights: NDArray[Any], n_features: int) -> NDArray[np.float64]:
     """One weight per feature, finite and 0 or more; raises ValueError."""
     sound = weights.shape == (n_features,) and weights.dtype.kind == "f"
-    if not sound or not np.isfinite(weights.sum()) or (weights < 0).any():
+    if not sound or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("weights of features that cannot be")
     return np.asarray(weights, dtype=np.float64)
 

@@ -138,10 +138,9 @@ def gather_report(
         The data, for counting how many rows stand behind a feature.
     reviews : iterable of Review
         Of this run; those of another content are left out.
-    experiments : dict of Experiment
-        Any of stability, evaluation, noise, ablation; links come with the fit.
-    origins : dict of Origin
-        By kind, where those that were imported came from.
+    experiments, origins : dict of Experiment, dict of Origin
+        Any of stability, evaluation, noise, ablation (links come with the fit), and by kind
+        where those that were imported came from.
     limit : int
         The smallest count that may be shown; below 5 only for synthetic data.
 
@@ -172,9 +171,7 @@ def gather_report(
         row_noun=summary.row_noun,
         warnings=_warnings(card, fit, limit),
         facts=_facts(run, card, fit, len(phenotypes)),
-        settings=tuple(
-            (name.replace("_", " "), str(value)) for name, value in fit.settings.items()
-        ),
+        settings=tuple((name.replace("_", " "), str(fit.settings[name])) for name in fit.settings),
         phenotypes=phenotypes,
         sections=experiment_sections(known, summary.names, limit, origins or {}),
         limit=limit,

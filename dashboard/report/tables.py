@@ -54,7 +54,7 @@ def report_json(report: Report) -> str:
         "run": report.run,
         "title": report.title,
         "data": report.subtitle,
-        "source": report.source,
+        **_source(report.source),
         "small_counts_hidden_below": report.limit,
         "warnings": list(report.warnings),
         "facts": dict(report.facts),
@@ -65,10 +65,15 @@ def report_json(report: Report) -> str:
     return json.dumps(plain, indent=1, allow_nan=False)
 
 
+def _source(source: str) -> dict[str, str]:
+    """Where something was imported from; what was computed here says nothing."""
+    return {SOURCE: source} if source else {}
+
+
 def _plain_section(section: Section) -> dict[str, Any]:
     return {
         "title": section.title,
-        "source": section.source,
+        **_source(section.source),
         "sentence": section.sentence,
         "notes": list(section.notes),
         "tables": {

@@ -114,6 +114,10 @@ def _check_run(files: Files) -> tuple[Request, Facts, Result]:
 
 def _data_faults(result: Result, dataset: Dataset) -> Iterator[str]:
     """In what a result is not of the data set that its request names."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(dataset.tensor.values.sum()):
+            yield "values that are too large to be added up"
+            return
     if isinstance(result, FittedRun):
         yield from _fit_faults(result, dataset)
     elif isinstance(result, Projection):

@@ -23,21 +23,17 @@ from swiftcore.model_file import ModelContents
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome
 from swiftcore.runtime.plain_json import read_json
-from swiftcore.runtime.ranges import Range, listed, record, record_faults, whole
+from swiftcore.runtime.ranges import Range, listed, named, record, record_faults, whole
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode
 from swiftcore.tensor.entry_checks import MAX_MODE
 
 PROJECTION_FORMAT = "swift-projection 1"
 Files = Mapping[str, bytes]
-_LABELS = MODE_FIELDS["labels"]
 _PROJECTION = {
     "format": Range(lambda value: value == PROJECTION_FORMAT, repr(PROJECTION_FORMAT)),
     "modes": listed(record(MODE_FIELDS), MAX_MODES),
-    "unknown": Range(
-        lambda value: isinstance(value, dict) and all(map(_LABELS.fits, value.values())),
-        "labels by mode",
-    ),
+    "unknown": named(MODE_FIELDS["labels"]),
     "entries_left_out": whole(0),
     "empty_rows": listed(whole(0), MAX_MODE),
 }
@@ -246,7 +242,7 @@ def _checked_places(arrays: Mapping[str, NDArray[Any]], modes: Sequence[Mode]) -
         raise ValueError(f"coordinates of shape {places.shape}")
     if places.size and ((places < 0) | (places >= [len(mode) for mode in modes])).any():
         raise ValueError("an index outside its mode")
-    sound = values.dtype.kind == "f" and values.ndim == 1 and np.isfinite(values.sum())
+    sound = values.dtype.kind == "f" and values.ndim == 1 and np.isfinite(values).all()
     if not sound or (values <= 0).any():
         raise ValueError("values that cannot be")
     return places.astype(np.int64)

@@ -18,13 +18,27 @@ from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.summary import DatasetSummary
-from swiftcore.errors import refuse
+from swiftcore.errors import SwiftError, refuse
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.runtime.ranges import Range, listed, record_faults, text, whole
 from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.tensor import Mode, SparseTensor
 
 FORMAT, VERSION = "swift data bundle", 1
 SEAL = b"swift bundle sha256:"
+_NAME = text(10_000)
+_MANIFEST = {
+    "format": _NAME,
+    "version": whole(1),
+    "name": _NAME,
+    "origin": text(1_000_000),
+    "outcome_name": _NAME,
+    "outcome_kind": Range(lambda value: value in ("", "bool", "text"), "bool, text or nothing"),
+    "modes": listed(text(1_000_000), 1_000),
+    "digest": text(64, "[0-9a-f]*"),
+    "summary": Range(lambda value: value is None or isinstance(value, dict), "a summary"),
+}
 _SEALED = len(SEAL) + 64
 
 
@@ -90,15 +104,19 @@ def bundle_from_bytes(content: bytes, name: str, budget: Budget) -> Dataset:
     _check_seal(content, name)
     arrays = read_arrays(content, name, budget)
     try:
-        manifest = json.loads(arrays["manifest"].tobytes())
+        manifest = read_json(arrays["manifest"].tobytes())
         _check_version(manifest, name)
+        if faults := list(record_faults(manifest, _MANIFEST, optional=("digest",))):
+            raise ValueError(faults[0])
         return _dataset(manifest, arrays)
-    except (KeyError, TypeError, IndexError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        if isinstance(error, SwiftError):
+            raise
         raise refuse(
             "bundle-foreign",
             "The file is not a complete SWIFT data bundle",
             name,
-            f"a fault at {error}",
+            f"a fault at {error}"[:200],
             "Build the bundle again from the data.",
         ) from error
 
@@ -184,8 +202,11 @@ def _text_arrays(name: str, texts: tuple[str, ...] | list[str]) -> dict[str, NDA
 
 
 def _texts(arrays: dict[str, NDArray[Any]], name: str) -> tuple[str, ...]:
-    run, ends = arrays[name].tobytes(), arrays[f"{name}_ends"].tolist()
-    starts = [0, *ends[:-1]]
+    run, places = arrays[name].tobytes(), arrays[f"{name}_ends"]
+    ends = places.tolist()
+    starts = [0, *ends][: len(ends)]
+    if places.ndim != 1 or places.dtype.kind not in "iu" or any(np.diff([0, *ends, len(run)]) < 0):
+        raise ValueError(f"the ends of {name}")
     return tuple(
         run[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)
     )
@@ -215,6 +236,8 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
     outcome: NDArray[Any] | None = None
     if manifest["outcome_kind"]:
         flags = manifest["outcome_kind"] == "bool"
+        if flags and arrays["outcome"].dtype != bool:
+            raise ValueError("an outcome that is not yes or no")
         outcome = arrays["outcome"] if flags else np.array(_texts(arrays, "outcome"))
     counts: sparse.csr_array | None = None
     words: tuple[str, ...] = ()

@@ -13,6 +13,16 @@ from numpy.typing import NDArray
 
 from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.runtime.ranges import (
+    ANY_REAL,
+    listed,
+    named,
+    real,
+    record,
+    record_faults,
+    text,
+    whole,
+)
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 SHOWN_PAIRS = 20
@@ -22,6 +32,38 @@ _STORED = {  # names of fields in bundles, where they differ
     "similar_name_count": "look_alike_count",
 }
 _READ = {stored: name for name, stored in _STORED.items()}
+_TEXT, _COUNT, _SHARE = text(100_000), whole(0), real(0, 1)
+_SPREAD = record(dict.fromkeys(("least", "lower", "middle", "upper", "most"), ANY_REAL))
+_MANY = 1_000_000
+_FIELDS = {  # what a summary from a file may hold
+    "kind": _TEXT,
+    "shape": listed(_COUNT, _MANY),
+    "mode_names": listed(_TEXT, _MANY),
+    "entries": _COUNT,
+    "density": _SHARE,
+    "largest_value": ANY_REAL,
+    "entries_per_row": _SPREAD,
+    "rows_per_feature": listed(_SPREAD, _MANY),
+    "tables": named(_COUNT),
+    "mapping": named(_TEXT),
+    "outcome_name": _TEXT,
+    "outcome_counts": named(_COUNT),
+    "left_out": listed(record({"where": _TEXT, "count": _COUNT, "reason": _TEXT}), _MANY),
+    "notes": listed(_TEXT, _MANY),
+    "similar_name_count": _COUNT,
+    "similar_names": listed(listed(_TEXT, 3), _MANY),
+    "leaky": listed(
+        record(
+            {
+                **dict.fromkeys(("mode", "feature", "value"), _TEXT),
+                "rows": _COUNT,
+                "auc": _SHARE,
+                "share": _SHARE,
+            }
+        ),
+        _MANY,
+    ),
+}
 LEAKY_AUC = 0.9
 LEAKY_PRECISION, LEAKY_ROWS, LEAKY_SHARE = 0.95, 10, 0.2
 
@@ -98,7 +140,10 @@ class DatasetSummary:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> DatasetSummary:
+        """Read what :meth:`to_json` gave; raises ValueError for anything else."""
         values = {_READ.get(name, name): value for name, value in plain.items()}
+        if faults := list(record_faults(values, _FIELDS)):
+            raise ValueError(f"summary: {faults[0]}")
         values["entries_per_row"] = Spread(**values["entries_per_row"])
         values["rows_per_feature"] = tuple(Spread(**one) for one in values["rows_per_feature"])
         values["left_out"] = tuple(LeftOut(**one) for one in values["left_out"])

@@ -72,6 +72,14 @@ def listed(each: Range, most: int) -> Range:
     )
 
 
+def named(each: Range) -> Range:
+    """Values of one range by name."""
+    return Range(
+        lambda value: isinstance(value, dict) and all(map(each.fits, value.values())),
+        f"names, each with {each.words}",
+    )
+
+
 def maybe(one: Range) -> Range:
     """The same, or nothing."""
     return Range(lambda value: value is None or one.fits(value), f"{one.words}, or nothing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
@@ -14,7 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.store.dataset_files import dataset_id
 from dashboard.store.verified_folder import SEAL, seal, write_private
+from swiftcore.data import bundle
+from swiftcore.data.options import Limits
+from swiftcore.data.reading.source import Budget
+from swiftcore.errors import SwiftError
+from swiftcore.runtime.repeatable_zip import zip_bytes
 
 Members = dict[str, bytes]
 Path_ = tuple[Any, ...]
@@ -58,15 +65,15 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def resealed(files: Members, folder: Path) -> Members:
+def resealed(files: Members, folder: Path, part: str = "run") -> Members:
     """The files as somebody would seal them who knows how."""
     draft = folder / os.urandom(4).hex()
     draft.mkdir()
     for name, data in files.items():
-        if name.startswith("run/") and not name.endswith(SEAL):
-            write_private(draft / name.removeprefix("run/"), data)
+        if name.startswith(f"{part}/") and not name.endswith(SEAL):
+            write_private(draft / name.removeprefix(f"{part}/"), data)
     seal(draft)
-    return {**files, f"run/{SEAL}": (draft / SEAL).read_bytes()}
+    return {**files, f"{part}/{SEAL}": (draft / SEAL).read_bytes()}
 
 
 def with_json(files: Members, name: str, change: Callable[[Any], Any]) -> Members:
@@ -111,6 +118,50 @@ def mutations(
             yield _changed_array(files, name, rng)
         else:
             yield _changed_json(files, name, rng)
+
+
+def data_mutations(files: Members, rng: np.random.Generator) -> Iterator[tuple[str, Members]]:
+    """The same for the data set in a bundle; a run that can name the changed data does so."""
+    content = files["dataset/data.swift.npz"]
+    while True:
+        with np.load(io.BytesIO(content)) as archive:
+            arrays: dict[str, Any] = dict(archive)
+        manifest = json.loads(bytes(arrays["manifest"]))
+        if rng.random() < 0.5:
+            places = list(_places(manifest))
+            place = places[int(rng.integers(len(places)))]
+            how, manifest = _hostile(manifest, place, rng)
+            what = f"manifest, {'.'.join(map(str, place))}: {how}"
+        else:
+            name = str(rng.choice(sorted(set(arrays) - {"manifest"})))
+            how = str(rng.choice(sorted(set(ARRAYS) - {"complex"})))
+            arrays[name], what = ARRAYS[how](arrays[name]), f"{name}: {how}"
+        arrays["manifest"] = np.frombuffer(json.dumps(manifest).encode(), np.uint8)
+        changed = _sealed_data(arrays)
+        yield what, _of_these_data({**files, "dataset/data.swift.npz": changed}, changed)
+
+
+def _sealed_data(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    members = []
+    for name, array in arrays.items():
+        out = io.BytesIO()
+        np.lib.format.write_array(out, array, allow_pickle=False)
+        members.append((f"{name}.npy", out.getvalue()))
+    body = zip_bytes(members, comment=bundle.SEAL + b"0" * 64)[:-64]
+    return body + hashlib.sha256(body).hexdigest().encode()
+
+
+def _of_these_data(files: Members, content: bytes) -> Members:
+    try:
+        identifier = dataset_id(bundle.bundle_from_bytes(content, "data", Budget(Limits())))
+    except SwiftError:
+        return files
+
+    def change(plain: Any) -> Any:
+        plain["request"]["dataset"] = identifier
+        return plain
+
+    return with_json(files, "run/run.json", change)
 
 
 def _changed_array(files: Members, name: str, rng: np.random.Generator) -> tuple[str, Members]:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from support.hostile_bundles import (
     Members,
+    data_mutations,
     members,
     mutations,
     resealed,
@@ -205,6 +206,30 @@ def test_resealed_bundles_are_refused_or_harmless_and_marked(
 
 def test_there_are_two_hundred_of_them() -> None:
     assert sum(SHARES.values()) == 200
+
+
+def test_resealed_data_are_refused_or_sound_and_count_as_real(
+    fitted_root: Path, tmp_path: Path
+) -> None:
+    made = Store(fitted_root)
+    files = members(made.export_run(made.runs(kind="fit")[0].id, with_data=True))
+    faults = []
+    for what, changed in islice(data_mutations(files, np.random.default_rng(14)), 60):
+        store = Store(tmp_path / "into")
+        sealed = resealed(resealed(changed, tmp_path), tmp_path, "dataset")
+        try:
+            run_id = store.import_run(zipped(sealed))
+        except SwiftError:
+            assert not store.datasets()
+            continue
+        card = store.run(run_id)
+        data, (seen,) = store.dataset(card.dataset), store.datasets()
+        texts = (data.name, data.origin, data.outcome_name, *data.tensor.modes[1].labels)
+        sound = np.isfinite(data.tensor.values.sum()) and all(isinstance(t, str) for t in texts)
+        if not sound or seen.synthetic or not seen.imported or [*_fit_faults(store, card)]:
+            faults.append(what)
+        store.delete_dataset(card.dataset)
+    assert not faults, faults
 
 
 def shuffled(arrays: dict[str, Any]) -> dict[str, Any]:
