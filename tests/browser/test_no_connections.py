@@ -39,6 +39,7 @@ def test_the_watcher_sees_a_connection_and_a_look_up(tmp_path: Path) -> None:
     assert len(found) == 8 and socket.has_ipv6, trace.read_text()
 
 
+@pytest.mark.nightly  # the servers of all other browser tests are watched in every run
 def test_the_whole_way_connects_to_nothing(samples: Path, tmp_path: Path, visit: Visit) -> None:
     """Upload, guarded reading, a fit in its worker, every page; start and end included."""
     server = Server(copy_of(samples, tmp_path / "store"), watch=True).start()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from dashboard.privacy import uploads
+from dashboard.privacy.held_folder import held
 from swiftcore.errors import InvalidData
 
 HOSTILE = [
@@ -67,6 +70,62 @@ def test_old_uploads_are_dropped_and_one_can_be_forgotten(tmp_path: Path) -> Non
     assert len(list((tmp_path / "u").iterdir())) == uploads.MAX_KEPT and path.exists()
     uploads.forget(path, tmp_path / "u")
     assert not path.exists()
+
+
+FULL_DISK = """
+import io, resource, signal, sys
+from pathlib import Path
+from dashboard.privacy import uploads
+from dashboard.privacy.held_folder import held
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the kernel refuses to write beyond a size
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+try:
+    uploads.save([("a.csv", io.BytesIO(b"1")), ("b.csv", io.BytesIO(bytes(3 << 20)))],
+                 Path(sys.argv[1]))
+except OSError as error:
+    print(error.strerror)
+"""
+HOLDER = """
+import sys, time
+from pathlib import Path
+from dashboard.privacy.held_folder import held
+with held(Path(sys.argv[1]) / "draft-1"):
+    print("holds", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_full_disk_leaves_no_draft(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert "large" in answer.stdout, answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_drafts_are_swept_once_nobody_holds_them(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "holds\n"
+        uploads.sweep_drafts(tmp_path)
+        assert (tmp_path / "draft-1").is_dir()
+        with pytest.raises(BlockingIOError), held(tmp_path / "draft-1"):
+            pass
+        holder.kill()
+        holder.wait(60)
+        uploads.sweep_drafts(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_on_the_disk_is_linked_and_not_copied(tmp_path: Path) -> None:
+    came = tmp_path / "came"
+    came.write_bytes(b"patient,dx\n")
+    path = uploads.save([("a.csv", came)], tmp_path / "u")
+    assert path.samefile(came)
+    assert path == uploads.save([("a.csv", BytesIO(b"patient,dx\n"))], tmp_path / "u")
+    came.unlink()
+    assert path.read_bytes() == b"patient,dx\n"
 
 
 @pytest.fixture
