@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # the methods that do not look at every cell, for the longest tables
 SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 
-.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium lock recompile clean
+.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium strace lock recompile clean
 
 run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
@@ -19,7 +19,7 @@ run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 check: lint  # what to run after every edit
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not nightly" --ignore tests/browser
 
-test: lint chromium  # the browser after the rest: it would wait for cores that compute
+test: lint chromium strace  # the browser after the rest: it would wait for cores that compute
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
 
@@ -60,7 +60,7 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.figures
 	$(BIN)/python -m benchmarks.tables
 
-nightly: $(READY) chromium
+nightly: $(READY) chromium strace
 	$(BIN)/python -m pytest -m nightly
 
 sample: $(READY)  # the sample data, then the finished results that ship with them
@@ -77,6 +77,12 @@ chromium:  # for the browser tests: whatever is there, else from the system's pa
 	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \
 	  { apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "Install Chromium by hand: its package is named chromium." >&2; exit 1; }
+
+strace:  # to see that the browser tests connect to nothing; without it one test says it is skipped
+	@command -v strace >/dev/null 2>&1 || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	    apt-get update -qq && apt-get install -y -qq strace; } || \
+	  echo "There is no strace here: connections are not watched." >&2
 
 # Nothing is installed but what the hashes name; the project itself is built by what is then there.
 $(RUNNABLE): pyproject.toml requirements/run.lock

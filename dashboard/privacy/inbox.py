@@ -139,14 +139,14 @@ class Arrival:
         if self.code:
             self.discard()
 
-    def keep(self) -> None:
+    def accept(self) -> None:
         """Show it under its name, unless it was refused."""
         if self._draft is not None:
             os.replace(self._draft, self.inbox.folder / f"{self.session}.{self.upload}")
             self._draft = None
 
     def discard(self) -> None:
-        """Leave nothing behind; after :meth:`keep` there is nothing to do."""
+        """Leave nothing behind; after :meth:`accept` there is nothing to do."""
         if self._draft is not None:
             self._draft.unlink(missing_ok=True)
             self._draft = None

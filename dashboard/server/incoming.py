@@ -98,12 +98,12 @@ class IncomingFiles:
         async def receive_body() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        def keep_if_noted() -> None:
+        def accept_if_noted() -> None:
             noted = self.pages.notes(arrival.session, arrival.upload)
-            return arrival.keep() if noted else arrival.discard()
+            return arrival.accept() if noted else arrival.discard()
 
         there = {**scope, "headers": headers}
-        await self.app(there, receive_body, _after(keep_if_noted, send))
+        await self.app(there, receive_body, _after(accept_if_noted, send))
 
 
 def _after(work: Callable[[], None], send: Send) -> Send:

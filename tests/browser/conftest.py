@@ -32,7 +32,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def sample_server(samples: Path) -> Iterator[Server]:
     """A server whose store no test changes."""
-    server = Server(copy_of(samples, samples.with_name("served"))).start()
+    server = Server(copy_of(samples, samples.with_name("served")), watch=True).start()
     yield server
     server.stop()
 
@@ -40,7 +40,7 @@ def sample_server(samples: Path) -> Iterator[Server]:
 @pytest.fixture(scope="package")
 def growing_server(samples: Path) -> Iterator[Server]:
     """A server to which tests add data sets and results; each looks only at its own."""
-    server = Server(copy_of(samples, samples.with_name("growing"))).start()
+    server = Server(copy_of(samples, samples.with_name("growing")), watch=True).start()
     yield server
     server.stop()
 
@@ -48,7 +48,7 @@ def growing_server(samples: Path) -> Iterator[Server]:
 @pytest.fixture
 def server(samples: Path, tmp_path: Path) -> Iterator[Server]:
     """A server of one's own, on a copy of the samples."""
-    server = Server(copy_of(samples, tmp_path / "store")).start()
+    server = Server(copy_of(samples, tmp_path / "store"), watch=True).start()
     yield server
     server.stop()
 

@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from browser.watching import outbound, watched
 from dashboard.jobs import jobs
 from dashboard.jobs.samples import RANKS, seed_samples
 from dashboard.privacy.inbox import server_place
@@ -27,10 +28,15 @@ QUICK = {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4}
 
 
 class Server:
-    """``swift dashboard`` on a folder; ended by its process id."""
+    """``swift dashboard`` on a folder; ended by its process id, perhaps with a watcher.
 
-    def __init__(self, root: Path, **settings: str) -> None:
+    ``settings`` are variables of its environment.
+    """
+
+    def __init__(self, root: Path, watch: bool = False, **settings: str) -> None:
         self.root = root
+        self.watch = watch
+        self.trace = root.with_suffix(".trace")
         self.settings = settings
         self.log = root.with_suffix(".log")
         self.port = free_port()
@@ -70,7 +76,7 @@ class Server:
         ]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command,
+                watched(command, self.trace) if self.watch else command,
                 cwd=REPOSITORY,
                 env={**os.environ, **self.settings},
                 stdin=subprocess.DEVNULL,
@@ -98,11 +104,13 @@ class Server:
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """End the server, and what it still computes."""
+        """End the server, and what it still computes; nothing of it connected elsewhere."""
         self._end(signal.SIGTERM)
         store = self.store
         for run in jobs.active(store.runs()):
             jobs.cancel(store, run.id)
+        if self.trace.exists():
+            assert outbound(self.trace.read_text()) == []
 
     def _end(self, how: signal.Signals) -> None:
         if self.process is not None:

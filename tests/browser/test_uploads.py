@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from browser.conftest import Visit
-from browser.server import REPOSITORY, Server
+from browser.server import REPOSITORY, Server, copy_of
 from browser.tables import from_files_to_phenotypes, write_events
 from browser.visitor import Visitor
+from dashboard.privacy.inbox import inbox_of
 
 SHARED = Path(os.environ.get("SWIFT_SHARED_DATA", REPOSITORY.parent / "shared" / "data"))
 Shared = Callable[..., list[Path]]
@@ -55,6 +57,38 @@ def test_bbc_in_a_zip(growing_server: Server, visit: Visit, shared: Shared, tmp_
             archive.write(text, f"{text.parent.name}/{text.name}")
     visitor = from_files_to_phenotypes(visit(growing_server), 5, tmp_path / "bbc.zip")
     looks_right(visitor, charts=1)
+
+
+@pytest.fixture
+def small_caps(samples: Path, tmp_path: Path) -> Iterator[Server]:
+    """A server that takes files of 2 MB, 3 MB in a tab and 4 MB in all."""
+    caps = {"FILE": "2", "SESSION": "3", "SERVER": "4"}
+    settings = {f"SWIFT_UPLOAD_{name}_MB": value for name, value in caps.items()}
+    server = Server(copy_of(samples, tmp_path / "store"), **settings).start()
+    yield server
+    server.stop()
+
+
+def test_a_cap_is_said_and_the_way_on(small_caps: Server, visit: Visit, tmp_path: Path) -> None:
+    small, second, large = (tmp_path / f"{name}.csv" for name in ("small", "second", "large"))
+    for path, megabytes in ((small, 1.8), (second, 1.8), (large, 2.5)):
+        write_events(path)
+        with path.open("ab") as file:
+            file.write(b"\n" * (int(megabytes * 1024 * 1024) - path.stat().st_size))
+    visitor = visit(small_caps).open("/data").open_tab("Add data")
+    visitor.sees("At most 2 MB in one file, 3 MB in one browser tab and 4 MB on this server")
+    visitor.upload(large).sees(re.compile("File must be 2.0MB or smaller"))
+    assert visitor.axe() == []
+    visitor.page.get_by_role("button", name="Remove large.csv").click()
+    visitor.upload(small).sees("Build the data set")
+    visitor.upload(second).sees("The files of this browser tab are too large together")
+    visitor.sees(re.compile("Take back files that are not needed"))
+    assert visitor.page.get_by_role("button", name="Build the data set").count() == 0
+    visitor.page.get_by_role("button", name="Remove second.csv").click()
+    visitor.still().press("Build the data set").sees(re.compile("is built and kept"))
+    inbox = inbox_of(small_caps.root, small_caps.port)
+    assert list(inbox.folder.iterdir()) == [] == list((small_caps.root / "uploads").iterdir())
+    visitor.is_well()
 
 
 def test_small_counts_of_real_data_are_hidden(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from dashboard.privacy import uploads
+from dashboard.privacy.held_folder import held
 from swiftcore.errors import InvalidData
 
 HOSTILE = [
@@ -69,17 +72,6 @@ def test_old_uploads_are_dropped_and_one_can_be_forgotten(tmp_path: Path) -> Non
     assert not path.exists()
 
 
-def test_a_draft_goes_with_the_process_that_made_it(tmp_path: Path) -> None:
-    root = tmp_path / "u"
-    path = uploads.save([("a.csv", BytesIO(b"1"))], root)
-    (root / "draft-killed").mkdir()
-    with uploads._draft(root) as draft:  # somebody is saving
-        uploads.sweep_drafts(root)
-        assert draft.is_dir() and not (root / "draft-killed").exists()
-    assert list(root.iterdir()) == [path.parent.parent]
-    uploads.sweep_drafts(tmp_path / "none")  # nothing was ever uploaded
-
-
 def test_an_upload_that_is_being_dropped_is_whole_or_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,14 +90,60 @@ def test_an_upload_that_is_being_dropped_is_whole_or_gone(
     assert again == path and len(list(again.iterdir())) == 2
 
 
-def test_a_full_disk_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+FULL_DISK = """
+import io, resource, signal, sys
+from pathlib import Path
+from dashboard.privacy import uploads
+from dashboard.privacy.held_folder import held
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the kernel refuses to write beyond a size
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+try:
+    uploads.save([("a.csv", io.BytesIO(b"1")), ("b.csv", io.BytesIO(bytes(3 << 20)))],
+                 Path(sys.argv[1]))
+except OSError as error:
+    print(error.strerror)
+"""
+HOLDER = """
+import sys, time
+from pathlib import Path
+from dashboard.privacy.held_folder import held
+with held(Path(sys.argv[1]) / "draft-1"):
+    print("holds", flush=True)
+    time.sleep(600)
+"""
 
-    monkeypatch.setattr(uploads, "_put", full)
-    with pytest.raises(OSError, match="No space"):
-        uploads.save([("a.csv", BytesIO(b"1"))], tmp_path / "u")
-    assert list((tmp_path / "u").iterdir()) == []
+
+def test_a_full_disk_leaves_no_draft(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert "large" in answer.stdout, answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_drafts_are_swept_once_nobody_holds_them(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "holds\n"
+        uploads.sweep_drafts(tmp_path)
+        assert (tmp_path / "draft-1").is_dir()
+        with pytest.raises(BlockingIOError), held(tmp_path / "draft-1"):
+            pass
+        holder.kill()
+        holder.wait(60)
+        uploads.sweep_drafts(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_on_the_disk_is_linked_and_not_copied(tmp_path: Path) -> None:
+    came = tmp_path / "came"
+    came.write_bytes(b"patient,dx\n")
+    path = uploads.save([("a.csv", came)], tmp_path / "u")
+    assert path.samefile(came)
+    assert path == uploads.save([("a.csv", BytesIO(b"patient,dx\n"))], tmp_path / "u")
+    came.unlink()
+    assert path.read_bytes() == b"patient,dx\n"
 
 
 @pytest.fixture

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 from browser.server import Server, copy_of
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import connect
+from support.open_session import BOUNDARY, open_session
 
 pytestmark = pytest.mark.slow
 REFUSED = (401, 403)
@@ -21,7 +19,6 @@ SAID_AT_THE_DOOR = (
     b'"The dashboard ',
     b"This server answers under its own address only.",
 )
-BOUNDARY = "a-line-between"
 BODY = (
     f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n'
     f"Content-Type: text/csv\r\n\r\npatient,dx\n1,a\n\r\n--{BOUNDARY}--\r\n"
@@ -98,32 +95,21 @@ def get(path: str, status: int = 200) -> Target:
 @pytest.fixture(scope="module")
 def session(server: Server) -> Iterator[list[Target]]:
     """What somebody with the token reaches while a page is open."""
-    address = f"ws://127.0.0.1:{server.port}{HANDSHAKE.path}"
-    with connect(address, additional_headers=friend(server), close_timeout=1) as socket:
-        asked = BackMsg()
-        asked.rerun_script.page_name = "data"
-        socket.send(asked.SerializeToString())
-        seen, identifier = b"", ""
-        while not (media := re.search(rb"/media/[0-9a-f]{20,}\.\w+", seen)) or not identifier:
-            said = socket.recv(timeout=60)
-            assert isinstance(said, bytes)
-            seen += said
-            message = ForwardMsg.FromString(said)
-            identifier = message.new_session.initialize.session_id or identifier
-        xsrf = ask(server, get("/_stcore/health"), friend(server)).headers["set-cookie"]
-        xsrf = xsrf.partition(";")[0]
-        upload = f"/_stcore/upload_file/{identifier}/00000000-0000-4000-8000-000000000000"
+    with open_session(server) as page:
+        media = re.search(rb"/media/[0-9a-f]{20,}\.\w+", page.said)
+        assert media is not None
         form = {
             "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
-            "X-Xsrftoken": xsrf.partition("=")[2],
+            "X-Xsrftoken": page.xsrf,
         }
+        upload = page.path("00000000-0000-4000-8000-000000000000")
         yield [
             get("/review?data=x"),
             get("/_stcore/health"),
             get("/_stcore/host-config"),
             get(f"/static/js/{_script()}"),
             get(media[0].decode()),
-            Target("PUT", upload, 204, form, BODY, xsrf),
+            Target("PUT", upload, 204, form, BODY, f"_streamlit_xsrf={page.xsrf}"),
         ]
 
 

@@ -217,7 +217,7 @@ def test_a_full_disk_leaves_no_piece(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))\n"
         "arrival = Arrival(Inbox(Path(sys.argv[1]), UploadLimits()), 's', 'u')\n"
         "for _ in range(9): arrival.write(bytes(1 << 20))\n"
-        "arrival.keep(); print(arrival.code, arrival.inbox.refusal(arrival.code))\n"
+        "arrival.accept(); print(arrival.code, arrival.inbox.refusal(arrival.code))\n"
     )
     answer = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60
