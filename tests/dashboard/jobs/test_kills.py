@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ import pytest
 from support.tiny_store import tiny_dataset
 
 from dashboard.store import verified_folder
+from dashboard.store.backup import write_backup
 from dashboard.store.request import Request
+from dashboard.store.restore import restore_backup
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 
@@ -83,9 +86,42 @@ def check_reviews(root: Path, kills: int) -> None:
         kept = Reviews(root)._select("run = ?", "r")
         assert known <= {review.id for review in kept}, "an acknowledged review is lost"
         assert all(len(review.comment) == 3_000 for review in kept)
+        assert Reviews(root).copies.newest() is not None
+        assert list(Store(root).temporary.iterdir()) == []
     with sqlite3.connect(root / "reviews.sqlite") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert len(known) >= kills
+
+
+def check_backups(folder: Path, kills: int) -> None:
+    """Back up to the same file until killed: it is always a whole backup, the next one is clean."""
+    store, file = Store(folder / "store"), folder / "backup.zip"
+    dataset = store.add_dataset(tiny_dataset())
+    for seed in range(3):
+        request = Request("fit", dataset, {"seed": seed})
+        store.publish_run(request, {"model.npz": os.urandom(200_000)}, 1.0, 1.0)
+    Reviews(store.root).save(Review("r", "P01", "d", "anna"))
+    rng = np.random.default_rng(6)
+    for turn in range(kills):
+        write = partial(write_backup, store.root, file)
+        acknowledged_before_the_kill(
+            lambda _, write=write: str(write().runs), float(rng.uniform(0, 0.1))
+        )
+        found = restore_backup(folder / f"second {turn}", file)
+        assert (found.datasets, found.runs, found.judgements) == (1, 3, 1)
+    write_backup(store.root, file)
+    assert {path.name for path in folder.glob("*") if path.is_file()} == {"backup.zip"}
+    assert list(store.temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_backups_survive_kills(tmp_path: Path) -> None:
+    check_backups(tmp_path, 10)
+
+
+@pytest.mark.nightly
+def test_backups_survive_many_kills(tmp_path: Path) -> None:
+    check_backups(tmp_path, 100)
 
 
 @pytest.mark.slow
