@@ -107,7 +107,7 @@ def examine(path: Path) -> int:
     with opened(path) as connection:
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
-            raise damaged(path, found.splitlines()[0])
+            raise damaged(path, found.splitlines()[-1])
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         if path.stat().st_size % page:
             raise damaged(path, "a page that is not whole")

@@ -118,6 +118,7 @@ def clean(store: Store, disk: Path, new: set[str]) -> None:
         path.unlink()
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_forty_sizes_harms_nothing(judged: Store, disk: Path) -> None:
     check_sizes(judged, disk, SIZES)
 
