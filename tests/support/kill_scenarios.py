@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -20,9 +21,11 @@ from typing import Any
 
 from dashboard.jobs import jobs
 from dashboard.privacy import uploads
+from dashboard.store.backup import write_backup
 from dashboard.store.cards import RunState
 from dashboard.store.job_state import FIT_STATE, Job
 from dashboard.store.request import Request
+from dashboard.store.restore import restore_backup
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store
 from support.killed import Life, Say, spawn
@@ -311,6 +314,10 @@ def compute_parts(say: Say, folder: Path, life: int) -> None:
 
 def slow_part(number: int) -> dict[str, Any]:
     time.sleep(1e-3)
+    return part(number)
+
+
+def part(number: int) -> dict[str, Any]:
     return {"number": number, "values": list(range(3_000))}
 
 
@@ -320,9 +327,49 @@ def check_parts(root: Path, words: Words) -> None:
     folder = CheckpointFolder(root / "parts" / card.id)
     files = {path.stem for path in (root / "parts" / card.id).iterdir()}
     assert {f"{int(word):064x}" for word in all_of(words)} <= files, "a finished part is lost"
-    assert all(folder.get(key) == {**slow_part(int(key, 16))} for key in files)
+    assert all(folder.get(key) == part(int(key, 16)) for key in files)
     if files:
         assert "done so far" in card.message
+
+
+# ---- backups: the newest that was written can be restored, and holds all that was there
+
+
+def start_backing_up(root: Path, life: int) -> Life:
+    return spawn(back_up, root, life)
+
+
+def back_up(say: Say, root: Path, life: int) -> None:
+    store = Store(root)
+    dataset = store.add_dataset(tiny_dataset())
+    for turn in count():
+        request = Request("fit", dataset, {"seed": 100_000 * life + turn})
+        store.publish_run(request, {"model.npz": os.urandom(50_000)}, 1.0, 1.0)
+        Reviews(root).save(Review(request.key(), "P01", "d", "anna"))
+        write_backup(root, backup_file(root))
+        say(request.key())
+
+
+def backup_file(root: Path) -> Path:
+    """Not in the store, as a person would have it."""
+    return root.with_name("store.backup")
+
+
+def check_backup(root: Path, words: Words) -> None:
+    if not (said := all_of(words)) and not backup_file(root).exists():
+        return
+    again = root.with_name("restored")
+    shutil.rmtree(again, ignore_errors=True)
+    restore_backup(again, backup_file(root))
+    restored = {card.id: card for card in Store(again).runs()}
+    assert set(said) <= set(restored) and not any(card.damaged for card in restored.values())
+    assert all(Reviews(again).latest(run_id) for run_id in said)
+
+
+def finish_backup(root: Path) -> None:
+    write_backup(root, backup_file(root))
+    beside = {path.name for path in root.parent.iterdir()}
+    assert beside <= {root.name, "store.backup", "restored"}, "a draft was left beside the backup"
 
 
 SCENARIOS = {
@@ -332,5 +379,5 @@ SCENARIOS = {
     "reviews": Scenario(start_reviewing, check_reviews, 8),
     "uploads": Scenario(start_uploading, check_uploads, 8),
     "checkpoints": Scenario(start_parts, check_parts, 20),
-    # "backups" belong here: say each backup that was written, check that each can be restored
+    "backups": Scenario(start_backing_up, check_backup, 5, finish_backup),
 }
