@@ -69,11 +69,10 @@ class Origin:
         day = time.strftime("%Y-%m-%d", time.localtime(self.when))
         return f"imported from {self.file or 'a file'} on {day}"
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, what: str = "This result") -> str:
         """The same as a warning, with the imports before."""
         before = "".join(f"; before that {one.words}" for one in self.earlier)
-        return f"This result was {self.words}{before}. It was not computed here."
+        return f"{what} was {self.words}{before}. It was not computed here."
 
 
 def imported_id(files: Mapping[str, bytes]) -> str:
