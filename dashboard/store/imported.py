@@ -25,13 +25,13 @@ MAX_NAME = 120
 MAX_STEPS = 20  # of the way of a result from store to store; the newest are kept
 LAST_TIME = 7.2e9  # seconds since 1970: no result is from the 23rd century
 TIME = real(0, LAST_TIME)
-VERSION = text(40, r"[\w.+-]*")
+RELEASE = text(40, r"[\w.+-]*")
 ID = text(32, "[0-9a-f]{32}")
 _STEP = {
     "file": text(2 * MAX_NAME),
     "when": TIME,
     "run": ID,
-    "version": VERSION,
+    "version": RELEASE,
     "with_data": FLAG,
 }
 
