@@ -232,7 +232,7 @@ def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> Mo
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
     said = [NOT_A_DIAGNOSIS, NOT_A_CAUSE]
     if fit.imported is not None:
-        said.append(fit.imported.sentence)
+        said.append(fit.imported.sentence())
     if card.imported:
         said.append("Its data came with an imported result.")
     if not fit.converged:

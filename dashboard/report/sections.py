@@ -93,7 +93,7 @@ def _marked(section: Section, origin: Origin | None) -> Section:
     """The section, with where it was imported from if it was."""
     if origin is None:
         return section
-    return replace(section, notes=(origin.sentence, *section.notes), source=origin.words)
+    return replace(section, notes=(origin.sentence(), *section.notes), source=origin.words)
 
 
 def _links(found: Experiment, names: Mapping[str, str]) -> Section:

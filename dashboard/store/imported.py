@@ -25,13 +25,13 @@ MAX_NAME = 120
 MAX_STEPS = 20  # of the way of a result from store to store; the newest are kept
 LAST_TIME = 7.2e9  # seconds since 1970: no result is from the 23rd century
 TIME = real(0, LAST_TIME)
-VERSION = text(40, r"[\w.+-]*")
+RELEASE = text(40, r"[\w.+-]*")
 ID = text(32, "[0-9a-f]{32}")
 _STEP = {
     "file": text(2 * MAX_NAME),
     "when": TIME,
     "run": ID,
-    "version": VERSION,
+    "version": RELEASE,
     "with_data": FLAG,
 }
 
@@ -69,11 +69,10 @@ class Origin:
         day = time.strftime("%Y-%m-%d", time.localtime(self.when))
         return f"imported from {self.file or 'a file'} on {day}"
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, what: str = "This result") -> str:
         """The same as a warning, with the imports before."""
         before = "".join(f"; before that {one.words}" for one in self.earlier)
-        return f"This result was {self.words}{before}. It was not computed here."
+        return f"{what} was {self.words}{before}. It was not computed here."
 
 
 def imported_id(files: Mapping[str, bytes]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.store.cards import RunCard, RunState
-from dashboard.store.imported import ID, LAST_TIME, ORIGIN, TIME, VERSION, read_origin
+from dashboard.store.imported import ID, LAST_TIME, ORIGIN, RELEASE, TIME, read_origin
 from dashboard.store.job_state import Job
 from dashboard.store.request import Request
 from swiftcore import __version__
@@ -24,8 +24,8 @@ _FACTS = {
     "created": TIME,
     "ended": TIME,
     "seconds": real(0, LAST_TIME),
-    "algorithm": VERSION,
-    "version": VERSION,
+    "algorithm": RELEASE,
+    "version": RELEASE,
 }
 _REQUEST = {
     "kind": text(40),

@@ -24,12 +24,12 @@ def draw_page(name: str, draw: Callable[[], object]) -> None:
 
 def _show_origin() -> None:
     """Where the chosen result and its data came from, if not from here."""
-    say_origin(selection.origin())
+    say_origin(selection.origin(), "The chosen result")
     if state.current_dataset() and cache.card(state.current_dataset()).imported:
         st.warning(f"The data of this page {WITH_A_RESULT}.")
 
 
-def say_origin(origin: Origin | None) -> None:
+def say_origin(origin: Origin | None, what: str = "This result") -> None:
     """Say where a result was imported from; nothing if it was computed here."""
     if origin is not None:
-        st.warning(plain(origin.sentence))
+        st.warning(plain(origin.sentence(what)))

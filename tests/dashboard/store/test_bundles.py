@@ -75,7 +75,7 @@ def test_the_way_of_a_result_goes_with_it(
     assert run_id == first == store.import_run(handed_on, "second.zip")
     assert origin.file == "second.zip" and origin.run == fit_id
     assert [one.file for one in origin.earlier] == ["first.zip"]
-    assert "first.zip" in origin.sentence and "second.zip" in origin.sentence
+    assert "first.zip" in origin.sentence() and "second.zip" in origin.sentence()
     assert store.run(first).imported.file == "first.zip"
 
 

@@ -214,7 +214,7 @@ def test_resealed_data_are_refused_or_sound_and_count_as_real(
     made = Store(fitted_root)
     files = members(made.export_run(made.runs(kind="fit")[0].id, with_data=True))
     faults = []
-    for what, changed in islice(data_mutations(files, np.random.default_rng(14)), 60):
+    for what, changed in islice(data_mutations(files, np.random.default_rng(14)), 30):
         store = Store(tmp_path / "into")
         sealed = resealed(resealed(changed, tmp_path), tmp_path, "dataset")
         try:
