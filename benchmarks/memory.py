@@ -127,28 +127,25 @@ CASES = (
 )
 
 
-def measure_fits() -> Iterator[dict[str, Any]]:
-    """What each fit was said to need and what its worker took at most."""
-    for case in CASES:
-        with tempfile.TemporaryDirectory() as folder:
-            store = Store(Path(folder) / "store")
-            request = Request("fit", store.add_dataset(case.dataset()), {**BRIEF, **case.settings})
-            yield measure(case.title, store, request)
+def measure_fit(case: Case, folder: Path) -> dict[str, Any]:
+    """What a fit was said to need and what its worker took at most."""
+    store = Store(folder / "store")
+    request = Request("fit", store.add_dataset(case.dataset()), {**BRIEF, **case.settings})
+    return measure(case.title, store, request)
 
 
-def measure_others() -> Iterator[dict[str, Any]]:
+def measure_others(folder: Path) -> Iterator[dict[str, Any]]:
     """The same for what is computed in several processes, and for new rows."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "store")
-        dataset = store.add_dataset(Case((1_500, 40, 30), 30_000).dataset())
-        fit = Request("fit", dataset, {"rank": 6, "max_iterations": 10})
-        yield measure("the fit of these", store, fit)
-        few = {"ranks": [6], "folds": 3}
-        yield measure("stability", store, Request("stability", dataset, few, fit.key()))
-        compared = {**few, "methods": ["swift", "cp_als", "cp_apr", "forest_indicators"]}
-        yield measure("evaluation", store, Request("evaluation", dataset, compared))
-        new = store.add_dataset(Case((6_000, 40, 30), 200_000).dataset())
-        yield measure("new rows", store, Request("projection", new, {}, fit.key()))
+    store = Store(folder / "store")
+    dataset = store.add_dataset(Case((1_500, 40, 30), 30_000).dataset())
+    fit = Request("fit", dataset, {"rank": 6, "max_iterations": 10})
+    yield measure("the fit of these", store, fit)
+    few = {"ranks": [6], "folds": 3}
+    yield measure("stability", store, Request("stability", dataset, few, fit.key()))
+    compared = {**few, "methods": ["swift", "cp_als", "cp_apr", "forest_indicators"]}
+    yield measure("evaluation", store, Request("evaluation", dataset, compared))
+    new = store.add_dataset(Case((6_000, 40, 30), 200_000).dataset())
+    yield measure("new rows", store, Request("projection", new, {}, fit.key()))
 
 
 def measure(title: str, store: Store, request: Request) -> dict[str, Any]:
@@ -198,7 +195,12 @@ def _resident(pid: int, field: str) -> float:
 
 def main() -> int:
     """Measure, print a table and write it down; 1 if any fit is out by more than a quarter."""
-    found = {"fits": list(measure_fits()), "others": list(measure_others())}
+    found: dict[str, list[dict[str, Any]]] = {"fits": [], "others": []}
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            found["fits"].append(measure_fit(case, Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        found["others"] += measure_others(Path(folder))
     table = Table("computation", "said, MB", "took, MB", "ratio", "seconds")
     for row in (*found["fits"], *found["others"]):
         numbers = (row["said_mb"], row["took_mb"], row["seconds"])

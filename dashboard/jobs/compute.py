@@ -17,7 +17,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
 
-from dashboard.jobs.need import ROWS_AT_ONCE
+from dashboard.jobs.need import ROWS_AT_ONCE, fits_at_once
 from dashboard.jobs.progress_reporter import Cancelled, ProgressReporter
 from dashboard.store.job_state import FIT_STATE
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
@@ -89,8 +89,7 @@ def compute_experiment(
         settings["fit"] = fit
     if request.kind in OF_A_FIT:  # a page shows one number of phenotypes
         settings["ranks"] = settings["ranks"][:1]
-    jobs = os.cpu_count() or 1
-    chosen = ExperimentSettings(**settings, jobs=jobs)
+    chosen = ExperimentSettings(**settings, jobs=fits_at_once(store, request, [os.getpid()]))
     reporter.phase("Computing the first part")
     notes = _ExperimentNotes(reporter)
     with temporary_place(store.temporary) as scratch:  # joblib shares large arrays through files

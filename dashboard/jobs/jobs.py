@@ -115,7 +115,7 @@ def check_memory(store: Store, request: Request, runs: Iterable[RunCard]) -> Non
     """
     before = [store.job(card.id).pid() for card in runs if card.state.active]
     ending = [one for pid in before if pid is not None for one in family(pid)]
-    need_of(store, request).refuse_beyond(usable_memory(ending))
+    need_of(store, request, ending).refuse_beyond(usable_memory(ending))
 
 
 def _next_attempt(store: Store, run_id: str) -> int:

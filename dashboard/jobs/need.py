@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 
 from dashboard.store.request import OF_A_FIT, Request
@@ -10,18 +11,25 @@ from dashboard.store.store import Store
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.methods.fit_peak import projection_peak, team_peak
 from swiftcore.evaluation.methods.memory_need import MemoryNeed, fit_need
+from swiftcore.runtime.memory import usable_memory
 from swiftcore.spec import ModelSpec
+from swiftcore.tensor import TensorSize
 
 ROWS_AT_ONCE = 500  # of a projection, between two looks at the cancel flag
 HELD_BACK = 2  # of an experiment's folds: one chooses, one judges
 
 
-def need_of(store: Store, request: Request) -> MemoryNeed:
-    """What a request will take; raises UnknownDataset, UnknownRun or InvalidData."""
-    size, spec = store.usable_card(request.dataset).size, _largest_spec(store, request)
-    cores = os.cpu_count() or 1
+def need_of(store: Store, request: Request, ending: Iterable[int] = ()) -> MemoryNeed:
+    """What a request will take; raises UnknownDataset, UnknownRun or InvalidData.
+
+    Parameters
+    ----------
+    ending : iterable of int
+        Processes that will be gone when its turn comes; an experiment may then do more at once.
+    """
+    size, spec = _largest_fit(store, request)
     if request.kind == "fit":
-        return fit_need(size, spec, cores)
+        return fit_need(size, spec, os.cpu_count())
     if request.kind == "projection":
         known = store.usable_card(store.run(request.run).dataset).size
         return MemoryNeed(
@@ -31,24 +39,35 @@ def need_of(store: Store, request: Request) -> MemoryNeed:
             lambda size, spec: projection_peak(size, spec, ROWS_AT_ONCE),
             free=(),
         )
-    if request.kind not in OF_A_FIT:  # these fit all rows
-        folds = request.settings["folds"]
-        size = size.with_rows(max(1, size.shape[0] * (folds - HELD_BACK) // folds))
+    team = fits_at_once(store, request, ending)
     return MemoryNeed(
-        f"{cores} fits at a time, of {size} at rank {spec.rank} each",
+        f"{team} at a time of the fits of {size} at rank {spec.rank}",
         size,
         spec,
-        lambda size, spec: team_peak(size, spec, cores),
+        lambda size, spec: team_peak(size, spec, team),
         free=("rank",),
     )
 
 
-def _largest_spec(store: Store, request: Request) -> ModelSpec:
-    """The spec of the fits behind a request; of several, one that is as large as any."""
+def fits_at_once(store: Store, request: Request, ending: Iterable[int] = ()) -> int:
+    """How many fits of an experiment run side by side: one per core, if the memory allows."""
+    size, spec = _largest_fit(store, request)
+    alone = team_peak(size, spec, 1)
+    one_more = team_peak(size, spec, 2) - alone
+    others = int((usable_memory(ending) - alone) // one_more)
+    return 1 + max(0, min((os.cpu_count() or 1) - 1, others))
+
+
+def _largest_fit(store: Store, request: Request) -> tuple[TensorSize, ModelSpec]:
+    """The fit behind a request; of several, one that is as large as any."""
+    size = store.usable_card(request.dataset).size
     if request.kind == "fit":
-        return request.spec
+        return size, request.spec
+    if request.kind != "projection" and request.kind not in OF_A_FIT:  # some rows are held back
+        folds = request.settings["folds"]
+        size = size.with_rows(max(1, size.shape[0] * (folds - HELD_BACK) // folds))
     if request.run:
-        return store.run(request.run).request.spec
+        return size, store.run(request.run).request.spec
     grid = CATALOGUE["swift"].settings(request.settings["quick"])
     sharpest = max(changes["sharpness"] for changes in grid)
-    return ModelSpec(rank=max(request.settings["ranks"]), sharpness=sharpest)
+    return size, ModelSpec(rank=max(request.settings["ranks"]), sharpness=sharpest)

@@ -72,8 +72,9 @@ def _compute(root: Path, job: Job) -> None:
 
     store, about = Store(root), job.about()
     request = Request.from_plain(about["request"])
-    need = need_of(store, request)
-    need.refuse_beyond(usable_memory([os.getpid()]))  # other programs may have taken it meanwhile
+    own = [os.getpid()]
+    need = need_of(store, request, own)
+    need.refuse_beyond(usable_memory(own))  # other programs may have taken it meanwhile
     watch_memory(need, partial(job.note_end, RunState.FAILED))
     from dashboard.jobs.compute import compute
 

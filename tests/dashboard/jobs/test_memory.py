@@ -16,6 +16,7 @@ import pytest
 from support.tiny_store import ended, tiny_dataset, wait_for
 
 from dashboard.jobs import jobs
+from dashboard.jobs.need import fits_at_once, need_of
 from dashboard.store.cards import RunState
 from dashboard.store.request import EXPERIMENTS, Request
 from dashboard.store.store import Store
@@ -57,6 +58,7 @@ if 'dashboard.jobs.worker' in sys.orig_argv:
 SERVER = """
 import sys, time
 from dashboard.jobs import jobs
+from dashboard.jobs.need import fits_at_once, need_of
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 
@@ -116,7 +118,7 @@ def test_twenty_requests_beyond_the_limit_are_refused_within_a_second_each(
         for rank in (3, 12)
         for dtype in ("float32", "float64")
     ]
-    wanted += [Request(kind, dataset) for kind in EXPERIMENTS for dataset in sets[:2]]
+    wanted += [Request(kind, dataset) for kind in EXPERIMENTS for dataset in sets[1:]]
     monkeypatch.setenv(LIMIT_SETTING, "900")
     assert len({request.key() for request in wanted}) == 20
     seconds = []
@@ -139,6 +141,24 @@ def test_doing_what_a_refusal_says_helps(store: Store, monkeypatch: pytest.Monke
     ):
         jobs.start(store, Request("fit", dataset))
     jobs.check_memory(store, Request("fit", dataset, {"row_cost": "none"}), store.runs())
+
+
+def test_an_experiment_does_fewer_fits_at_once_where_memory_is_short(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
+    request = Request("evaluation", store.add_dataset(many_rows(1_000)))
+    counts, needs = [], []
+    for limit in ("100000", "3000", "800"):
+        monkeypatch.setenv(LIMIT_SETTING, limit)
+        counts.append(fits_at_once(store, request))
+        needs.append(need_of(store, request).bytes)
+        assert needs[-1] <= 0.9e6 * int(limit)
+    assert counts[0] > counts[1] > counts[2] == 1 and sorted(needs, reverse=True) == needs
+    monkeypatch.setenv(LIMIT_SETTING, "500")
+    assert fits_at_once(store, request) == 1
+    with pytest.raises(NotEnoughMemory, match="1 at a time of the fits of 600 x 12 x 8 at rank"):
+        jobs.start(store, request)
 
 
 def test_new_rows_without_room_are_refused(
@@ -199,7 +219,7 @@ def test_children_of_an_experiment_count_too(
     wait_for(lambda: len(psutil.Process(pid).children(recursive=True)) > 1)
     children = psutil.Process(pid).children(recursive=True)
     card = ended(store, run)
-    assert card.state is RunState.FAILED and "fits at a time" in card.message
+    assert card.state is RunState.FAILED and " at a time of the fits of " in card.message
     assert "2.4 GB to be had" in card.message
     wait_for(lambda: not any(child.is_running() for child in children))
 
