@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
 from swiftcore.baselines.defaults import SWEEPS
-from swiftcore.baselines.solvers.checks import check_loss, check_settings
+from swiftcore.baselines.solvers.checks import check_loss, check_settings, check_values
 from swiftcore.baselines.solvers.sparse_cp import (
     Factors,
     even_memberships,
@@ -103,6 +103,7 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         """
         check_settings(self.get_params())
         check_tensor(tensor)
+        check_values(tensor.values)
         data = self._prepare(tensor, costs, labels)
         with one_blas_thread():
             factors = self._sweeps(data, self._first_factors(data, initial_factors), callback)
@@ -124,6 +125,7 @@ class CpBaseline(BaseEstimator):  # type: ignore[misc]
         ndarray, (rows x rank)
         """
         check_features(getattr(self, "modes_", None), tensor)
+        check_values(tensor.values)
         with one_blas_thread():
             return self._project(tensor, self.factors_[1:])
 

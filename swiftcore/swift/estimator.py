@@ -27,7 +27,12 @@ from swiftcore.swift.settings import check_settings
 from swiftcore.tensor import Mode, SparseTensor
 from swiftcore.tensor.factor_checks import checked_factors
 from swiftcore.tensor.row_checks import check_features, check_tensor
-from swiftcore.transport.problem import TransportProblem, TransportSettings, describe_problem
+from swiftcore.transport.problem import (
+    TransportProblem,
+    TransportSettings,
+    describe_problem,
+    fitting_settings,
+)
 from swiftcore.transport.sweep import Sweeper
 
 logger = logging.getLogger(__name__)
@@ -181,7 +186,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         check_settings(self.get_params())
         check_tensor(tensor)
         checked = check_costs(costs, tensor.shape)
-        settings = self._settings(self._value_unit(tensor))
+        settings = self._settings(tensor, self._value_unit(tensor))
         return estimate_memory(tensor, checked, self.rank, settings, Workers(self.n_jobs).n_jobs)
 
     def transform(
@@ -234,14 +239,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             start = self._membership_start(problem)
             begun = LoopState.cold(problem, start, [0])
             result = alternate(Sweeper(problem, workers), begun, [0], schedule)
-        return result.factors[0] * problem.scale
+        return problem.in_data_units(result.factors[0])
 
     def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
         problem, workers = self._prepare(tensor, [None, *self.feature_costs_], "float64")
         with workers:
             start = self._membership_start(problem)
             factors, _ = project_rows(Sweeper(problem, workers), start, most, 1e-7)
-        return factors[0] * problem.scale
+        return problem.in_data_units(factors[0])
 
     def _membership_start(self, problem: TransportProblem) -> Factors:
         """Every row's own mass, equally on all living components."""
@@ -265,7 +270,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None], dtype: str | None = None
     ) -> tuple[TransportProblem, Workers]:
         checked = check_costs(costs, tensor.shape)
-        settings, workers = self._settings(self.value_unit_, dtype), Workers(self.n_jobs)
+        settings, workers = self._settings(tensor, self.value_unit_, dtype), Workers(self.n_jobs)
         estimate = estimate_memory(tensor, checked, self.rank, settings, workers.n_jobs)
         refuse_if_too_large(estimate, tensor.shape)
         return describe_problem(tensor, checked, settings), workers
@@ -276,10 +281,13 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         top = float(tensor.values.max(initial=1.0))
         return float(np.mean(tensor.values / top)) * top
 
-    def _settings(self, value_unit: float, dtype: str | None = None) -> TransportSettings:
-        return TransportSettings(
+    def _settings(
+        self, tensor: SparseTensor, value_unit: float, dtype: str | None = None
+    ) -> TransportSettings:
+        asked = TransportSettings(
             float(self.sharpness), float(self.marginal_weight), value_unit, dtype or self.dtype
         )
+        return fitting_settings(tensor, asked)
 
     def _schedule(self, max_iterations: int | None = None) -> Schedule:
         most = self.max_iterations if max_iterations is None else max_iterations
@@ -300,7 +308,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
         factors = normalize(result.factors, range(problem.n_modes))
         weights = factors[0].sum(axis=0)
-        self.factors_ = [factors[0] * problem.scale, *factors[1:]]
+        self.factors_ = [problem.in_data_units(factors[0]), *factors[1:]]
         self.memberships_ = self.factors_[0]
         self.history_: tuple[FitProgress, ...] = result.history
         self.outcome_: FitOutcome = result.outcome

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
 from swiftcore.transport.kernel import IdentityKernel, Kernel, build_kernel
 from swiftcore.transport.limits import task_width
+
+# Powers of ten from the mean value down to the smallest one, or either way to the unit of the
+# entropy, for which float32 holds what a sweep computes.
+SINGLE_REACH = 30.0
+# And by which the unit may exceed any value: transport swells towards it, at last beyond float64.
+MAX_UNIT = 300.0
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,54 @@ class TransportProblem:
         """Where each mode's factor begins when all factors are stacked."""
         return np.concatenate(([0], np.cumsum(self.shape)[:-1])).astype(np.int64)
 
+    def in_data_units(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Memberships of the data divided by ``scale``, as memberships of the data.
+
+        Raises
+        ------
+        InvalidData
+            When they are more than a number can hold.
+        """
+        with np.errstate(over="ignore"):  # refused below, in words
+            scaled = memberships * self.scale
+        if not np.isfinite(scaled).all():
+            raise refuse(
+                "value-range",
+                "The weights of the components are more than a number can hold",
+                "values",
+                f"values of {self.scale:.3g} on average",
+                "Divide all values by a common unit.",
+            )
+        return scaled
+
+
+def fitting_settings(tensor: SparseTensor, settings: TransportSettings) -> TransportSettings:
+    """The settings with a number type that holds these values: float64 where float32 does not.
+
+    Raises
+    ------
+    InvalidData
+        When a value is so small in the unit of the entropy that neither does.
+    """
+    unit = np.log10(settings.value_unit)
+    mean, least = np.log10(_mean(tensor.values)), np.log10(tensor.values.min())
+    if unit - least > MAX_UNIT:
+        raise refuse(
+            "value-range",
+            "A value is next to nothing in the unit of the entropy",
+            "values",
+            f"{tensor.values.min():.3g} and a unit of {settings.value_unit:.3g}",
+            "Leave out values that small, fit with another value_unit, and give new rows in the "
+            "unit of the rows of the fit.",
+        )
+    wide = max(abs(unit - mean), mean - least) > SINGLE_REACH
+    return replace(settings, dtype="float64") if wide else settings
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """The mean of values whose sum may be more than a number can hold."""
+    return float(np.mean(values / values.max()) * values.max())
+
 
 def describe_problem(
     tensor: SparseTensor,
@@ -89,7 +144,7 @@ def describe_problem(
     """
     unfoldings = tuple(unfold(tensor, mode) for mode in range(tensor.n_modes))
     kernels = tuple(build_kernel(cost, settings.sharpness, settings.dtype) for cost in costs)
-    scale = float(np.mean(tensor.values / tensor.values.max()) * tensor.values.max())
+    scale = _mean(tensor.values)
     return TransportProblem(
         shape=tensor.shape,
         unfoldings=unfoldings,

@@ -23,6 +23,8 @@ RANGES = {  # what only baselines have; the other settings are those of the spec
     "floor": ABOVE_ZERO,
 }
 ANY_OTHER = real(0)
+# Losses square values and products of factors, and divide by both: these stay finite.
+MIN_VALUE, MAX_VALUE = 1e-70, 1e70
 
 
 def check_settings(parameters: Mapping[str, Any]) -> None:
@@ -63,6 +65,19 @@ def refuse_if_too_large(needed: float, shape: Sequence[int]) -> None:
     if needed > had:
         cure = "This loss looks at every cell: use fewer features, or a sparse method."
         raise not_enough_memory(f"shape {tuple(shape)}", needed, had, cure)
+
+
+def check_values(values: NDArray[np.float64]) -> None:
+    """Raise :class:`InvalidData` when squares of the values would leave the range of numbers."""
+    if values.min() < MIN_VALUE or values.max() > MAX_VALUE:
+        raise refuse(
+            "value-range",
+            "The values are too small or too large for this method",
+            "values",
+            f"{values.min():.3g} to {values.max():.3g}",
+            f"Divide all by a common unit, so that they lie between {MIN_VALUE:g} and "
+            f"{MAX_VALUE:g}, and leave out values next to nothing.",
+        )
 
 
 def check_loss(loss: float) -> None:
