@@ -37,6 +37,7 @@ sys.path.insert(0, str(REPOSITORY / "tests"))  # the same server and browser as 
 from browser.server import Server, seeded_store  # noqa: E402
 from browser.visitor import Visitor, launch  # noqa: E402
 from support.crowd import PAGES, wander  # noqa: E402
+from support.page_session import PageSession  # noqa: E402
 
 RESULT = RESULTS / "load.json"
 RUNS, PATIENTS, IDLE = 1000, 50_000, 30.0
@@ -73,7 +74,7 @@ def listing(root: Path) -> list[Row]:
 
 def idle_tabs(server: Server) -> list[Row]:
     """What an open tab costs while a fit runs and nobody touches it."""
-    cpu, session, rows = cpu_of(server), server.session(), []
+    cpu, session, rows = cpu_of(server), PageSession(server.url, {"Cookie": server.cookie}), []
     for name in PAGES:
         session.open(name)
         session.idle(2.0)
@@ -92,7 +93,7 @@ def large_data(root: Path) -> list[Row]:
     store.add_dataset(dataset, synthetic=True)
     server = Server(root).start()
     try:
-        cpu, session, spent = cpu_of(server), server.session(), []
+        cpu, session, spent = cpu_of(server), PageSession(server.url, {"Cookie": server.cookie}), []
         for _ in range(6):
             began = cpu()
             session.open("data")
@@ -110,11 +111,11 @@ def crowd(server: Server, minutes: float) -> list[Row]:
     """Twenty people, six of them in Chromium, then fifty, while a fit runs."""
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        visitors = [Visitor(browser, server.url).enter(server) for _ in range(6)]
-        sessions = [server.session() for _ in range(14)]
+        visitors = [Visitor(browser, server.address).open() for _ in range(6)]
+        sessions = [PageSession(server.url, {"Cookie": server.cookie}) for _ in range(14)]
         twenty = wander(sessions, visitors, 60 * minutes)
         browser.close()
-    more = [server.session() for _ in range(36)]
+    more = [PageSession(server.url, {"Cookie": server.cookie}) for _ in range(36)]
     fifty = wander([*sessions, *more], [], 60.0)
     for session in (*sessions, *more):
         session.close()

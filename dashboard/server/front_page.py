@@ -48,11 +48,26 @@ UNUSED_POWERS = (
 # Without this, a page opened by its link looks for the server under its own path first.
 WHERE = '<script>window.__streamlit={BACKEND_BASE_URL:location.origin+"/"}</script>'
 
+# A tab that nobody sees asks for news only at every fifteenth of its turns; the next turn after it
+# is seen again is on time.
+HIDDEN = """<script>(() => {
+  const repeat = window.setInterval;
+  window.setInterval = (act, wait, ...rest) => {
+    if (typeof act !== "function" || wait < 1000 || wait > 10000) return repeat(act, wait, ...rest);
+    let passed = 0;
+    return repeat(() => {
+      if (document.hidden && ++passed < 15) return;
+      passed = 0;
+      act(...rest);
+    }, wait);
+  };
+})()</script>"""
+
 
 def front_page() -> str:
-    """Streamlit's page, with the address of its server."""
+    """Streamlit's page, with the address of its server and the habit of hidden tabs."""
     path = Path(str(files("streamlit"))) / "static" / "index.html"
-    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}", 1)
+    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}{HIDDEN}", 1)
 
 
 def safe_headers(page: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Parts of a page that look again by themselves while something is computed.
 
 Every look of every open tab costs the server some milliseconds, so a tab looks only as often as
-something new is to be expected. What a hidden tab does is up to the browser: see ``doors``.
+something new is to be expected; a hidden tab yet more seldom (``server.front_page``).
 """
 
 from __future__ import annotations

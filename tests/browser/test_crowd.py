@@ -10,6 +10,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser
 from support.crowd import wander
+from support.page_session import PageSession
 
 from browser.server import Server
 from browser.visitor import Visitor
@@ -18,6 +19,7 @@ from dashboard.store.cards import RunState
 from dashboard.store.request import Request
 
 LONG_FIT = {"rank": 30, "max_iterations": 100_000, "tolerance": 0.0, "dtype": "float64"}
+HIDE = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s})"
 MAX_SLOPE = 20e6  # bytes an hour
 
 
@@ -31,8 +33,8 @@ def busy(server: Server) -> Iterator[Server]:
 
 
 def crowd(server: Server, browser: Browser, pages: int, sessions: int, seconds: float) -> None:
-    visitors = [Visitor(browser, server.url).enter(server) for _ in range(pages)]
-    others = [server.session() for _ in range(sessions)]
+    visitors = [Visitor(browser, server.address).open() for _ in range(pages)]
+    others = [PageSession(server.url, {"Cookie": server.cookie}) for _ in range(sessions)]
     walk = wander(others, visitors, seconds)
     for visitor in visitors:
         visitor.context.close()
@@ -63,7 +65,7 @@ def test_the_server_does_not_grow(busy: Server) -> None:
     process = psutil.Process(busy.process.pid)
     began, times, sizes = time.monotonic(), [], []
     while (now := time.monotonic() - began) < 1800:
-        people = [busy.session() for _ in range(4)]
+        people = [PageSession(busy.url, {"Cookie": busy.cookie}) for _ in range(4)]
         walk = wander(people, [], 20.0, seed=int(now))
         for person in people:
             person.close()
@@ -73,3 +75,21 @@ def test_the_server_does_not_grow(busy: Server) -> None:
     settled = np.array(times) > 300
     slope = np.polyfit(np.array(times)[settled] / 3600, np.array(sizes)[settled], 1)[0]
     assert slope <= MAX_SLOPE, f"{slope / 1e6:.0f} MB an hour"
+
+
+def test_a_hidden_tab_asks_seldom(busy: Server, browser: Browser) -> None:
+    visitor = Visitor(browser, busy.address)
+    sent: list[object] = []
+    visitor.page.on(
+        "websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame))
+    )
+    visitor.open()
+    counts = []
+    for hidden in ("false", "true"):
+        visitor.page.evaluate(HIDE % hidden)
+        sent.clear()
+        visitor.page.wait_for_timeout(9000)
+        counts.append(len(sent))
+    visitor.context.close()
+    seen, unseen = counts
+    assert seen >= 3 and unseen <= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -32,7 +33,8 @@ class PageSession:
         self.pages: dict[str, str] = {}
         self._due: dict[str, float] = {}
         self._page = ""
-        self._socket = connect(
+        self._until_closed = ExitStack()
+        opened = connect(
             f"{url.replace('http', 'ws', 1)}/_stcore/stream",
             origin=url,  # type: ignore[arg-type]
             subprotocols=["streamlit"],  # type: ignore[list-item]
@@ -40,6 +42,7 @@ class PageSession:
             max_size=None,
             open_timeout=PATIENCE,
         )
+        self._socket = self._until_closed.enter_context(opened)
 
     def open(self, name: str = "") -> float:
         """Draw a page from top to bottom; the seconds it took."""
@@ -72,7 +75,7 @@ class PageSession:
 
     def close(self) -> None:
         """Leave."""
-        self._socket.close()
+        self._until_closed.close()
 
     def _listen(self, seconds: float) -> None:
         try:
