@@ -15,16 +15,17 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[Path]:
+def held(folder: Path, *, wait: bool = True) -> Iterator[Path]:
     """A new private folder, held until the end and then removed, unless it was renamed.
 
-    Raises
-    ------
-    BlockingIOError
-        If a process that is still running holds a folder of this name.
+    Parameters
+    ----------
+    wait : bool
+        Wait for whoever holds a folder of this name: of a name that nobody else uses only
+        somebody who sweeps, for a moment. Without it, raise BlockingIOError.
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = _make_and_lock(folder)
+    handle = _make_and_lock(folder, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     try:
         yield folder
     finally:
@@ -45,19 +46,20 @@ def sweep_unheld(parent: Path, pattern: str = "*") -> None:
                 os.close(handle)
 
 
-def _make_and_lock(folder: Path) -> int:
+def _make_and_lock(folder: Path, kind: int) -> int:
     """The folder, locked; made again if somebody swept it before it was locked."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is(handle, folder):
-                return handle
-        except OSError:
+        with contextlib.suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, kind)
+                if _is(handle, folder):
+                    return handle
+            except OSError:
+                os.close(handle)
+                raise
             os.close(handle)
-            raise
-        os.close(handle)
 
 
 def _is(handle: int, folder: Path) -> bool:

@@ -23,7 +23,7 @@ def server_folder(root: Path, entrance: Entrance) -> Iterator[Inbox]:
     place = server_place(root, entrance.port)
     inbox = inbox_of(root, entrance.port)
     sweep_unheld(place.parent)
-    with held(place) as folder:
+    with held(place, wait=False) as folder:
         inbox.folder.mkdir(mode=0o700)
         write_atomic(folder / ADDRESS, f"{entrance.address}\n".encode(), private=True)
         yield inbox

@@ -20,7 +20,7 @@ from dashboard.store.temporary import temporary_place
 with temporary_place(Path(sys.argv[1])) as place:
     place.mkdir()
     (place / "half").write_bytes(b"x")
-    print(place.name, flush=True)
+    print(place, flush=True)
     time.sleep(60)
 """
 
@@ -35,7 +35,7 @@ def holder(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert process.stdout is not None
-    return process, temporary / process.stdout.readline().strip()
+    return process, Path(process.stdout.readline().strip())
 
 
 def test_a_place_is_spared_while_its_owner_lives_and_swept_after_a_kill(store: Store) -> None:
