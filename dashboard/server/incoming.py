@@ -84,6 +84,7 @@ class IncomingFiles:
         except ClientDisconnect:
             pass  # nobody is left to be told
         except FormParserError:
+            arrival.discard()  # before anybody hears of it
             await PlainTextResponse("One file is expected.", 400)(scope, receive, send)
         finally:
             arrival.discard()
