@@ -73,7 +73,7 @@ class Inbox:
 
     def keep_only(self, is_known: Callable[[str, str], bool]) -> None:
         """Remove every file whose session ended or whose person took it back."""
-        for path in self.folder.iterdir():
+        for path in self.folder.glob("*"):
             session, _, upload = path.name.partition(".")
             if path.suffix != COMING and not is_known(session, upload):
                 path.unlink(missing_ok=True)

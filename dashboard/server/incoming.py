@@ -11,7 +11,6 @@ import contextlib
 import re
 import time
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from python_multipart.exceptions import FormParserError
@@ -30,6 +29,7 @@ UPLOADS = "/_stcore/upload_file/"
 ONE_UPLOAD = re.compile(rf"{UPLOADS}([0-9a-f-]{{36}})/([0-9a-f-]{{36}})")
 BLOCK = 1024 * 1024  # bytes written at once, in a thread: the disk must not stop the server
 MAX_HEAD = 64 * 1024
+NOTED = 204  # how Streamlit says that it has a file
 LENGTHS = (b"content-length", b"transfer-encoding")
 SWEEP_SECONDS = 20.0
 PATIENCE_SECONDS = 120.0  # a page that lost its server may come back
@@ -61,8 +61,10 @@ class IncomingFiles:
         if scope["method"] == "PUT":
             await self._take_in(scope, receive, send)
         else:  # it may have been taken back
-            sweep = partial(self.inbox.keep_only, self.pages.notes)
-            await self.app(scope, receive, _after(sweep, send))
+            await self.app(scope, receive, _after(self._sweep, send))
+
+    def _sweep(self, _: int) -> None:
+        self.inbox.keep_only(self.pages.notes)
 
     async def _take_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = ONE_UPLOAD.fullmatch(scope["path"])
@@ -82,6 +84,7 @@ class IncomingFiles:
         except ClientDisconnect:
             pass  # nobody is left to be told
         except FormParserError:
+            arrival.discard()  # before anybody hears of it
             await PlainTextResponse("One file is expected.", 400)(scope, receive, send)
         finally:
             arrival.discard()
@@ -98,20 +101,19 @@ class IncomingFiles:
         async def receive_body() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        def accept_if_noted() -> None:
-            noted = self.pages.notes(arrival.session, arrival.upload)
-            return arrival.accept() if noted else arrival.discard()
+        def accept_if_noted(status: int) -> None:
+            return arrival.accept() if status == NOTED else arrival.discard()
 
         there = {**scope, "headers": headers}
         await self.app(there, receive_body, _after(accept_if_noted, send))
 
 
-def _after(work: Callable[[], None], send: Send) -> Send:
-    """Send an answer once something is done that it lets others rely on."""
+def _after(work: Callable[[int], None], send: Send) -> Send:
+    """Send an answer only when something is done, which may depend on its status."""
 
     async def send_then(message: Message) -> None:
         if message["type"] == "http.response.start":
-            await run_in_threadpool(work)
+            await run_in_threadpool(work, message["status"])
         await send(message)
 
     return send_then
