@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidCost, Problem, refuse, where_list
+from swiftcore.tensor.masks import refuse_masked
 
 ROUNDING = 1e-12  # negative zeros and asymmetry below this are what rounding leaves behind
 ROWS_AT_A_TIME = 256  # large matrices are looked through in strips, without copies
@@ -82,6 +83,7 @@ def check_cost(cost: ArrayLike, size: int, where: str) -> NDArray[np.float64]:
 
 def _square(cost: ArrayLike, size: int, where: str) -> NDArray[Any]:
     """The cost as a matrix of floats, without a copy where it is one."""
+    refuse_masked(cost, where, kind=InvalidCost)
     try:
         raw: NDArray[Any] = np.asarray(cost)
     except ValueError:  # rows of different lengths

@@ -11,6 +11,7 @@ from scipy import sparse
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor
+from swiftcore.tensor.masks import refuse_masked
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         rows = self.tensor.shape[0]
+        refuse_masked(self.outcome, f"{self.name}, outcome")
         if self.outcome is not None and self.outcome.shape != (rows,):
             raise refuse(
                 "outcome-count",

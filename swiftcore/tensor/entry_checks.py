@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import InvalidData, Problem, refuse, where_list
+from swiftcore.tensor.masks import refuse_masked
 from swiftcore.tensor.mode import Mode
 
 MAX_UNNAMED = 10_000_000  # beyond it an index is a slip rather than a size
@@ -18,6 +19,7 @@ MAX_MODE = 2**31 - 1  # indices are stored as 32-bit integers in the unfoldings
 
 def checked_coordinates(coordinates: ArrayLike) -> NDArray[np.int64]:
     """The coordinates as a table of indices, copied; raise :class:`InvalidData` otherwise."""
+    refuse_masked(coordinates, "coordinates")
     places: NDArray[Any] = np.asarray(coordinates)
     if places.ndim != 2 or not places.shape[1] >= 2:
         raise refuse(
@@ -57,6 +59,7 @@ def _whole(places: NDArray[Any]) -> bool:
 
 def checked_values(values: ArrayLike, n_entries: int) -> NDArray[np.float64]:
     """The values as floats of 0 or more; raise :class:`InvalidData` otherwise."""
+    refuse_masked(values, "values")
     raw: NDArray[Any] = np.asarray(values)
     if raw.ndim != 1 or raw.dtype.kind not in "biuf":
         raise refuse(
@@ -245,6 +248,7 @@ def checked_selection(indices: ArrayLike, size: int, mode: int) -> NDArray[np.in
 
 
 def _chosen_indices(indices: ArrayLike, size: int, mode: int) -> NDArray[np.int64]:
+    refuse_masked(indices, f"indices of mode {mode + 1}")
     chosen: NDArray[Any] = np.asarray(indices)
     if chosen.dtype == bool and chosen.shape == (size,):
         return np.flatnonzero(chosen)

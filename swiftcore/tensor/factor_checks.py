@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swiftcore.errors import refuse
+from swiftcore.tensor.masks import refuse_masked
 
 MAX_START = 1e100
 
@@ -24,7 +25,8 @@ def checked_factors(
     """
     wanted = [(size, rank) for size in shape]
     try:
-        factors = [np.array(factor) for factor in initial]
+        given = list(initial)
+        factors = [np.array(factor) for factor in given]
         if any(factor.dtype.kind not in "biuf" for factor in factors):
             raise ValueError
         factors = [factor.astype(np.float64) for factor in factors]
@@ -36,6 +38,8 @@ def checked_factors(
             type(initial).__name__,
             f"Give real matrices of shapes {wanted}.",
         ) from None
+    for mode, factor in enumerate(given, start=1):
+        refuse_masked(factor, f"initial_factors, mode {mode}")
     if [factor.shape for factor in factors] != wanted:
         raise refuse(
             "start-shape",

@@ -37,9 +37,11 @@ def check_settings(parameters: Mapping[str, Any]) -> None:
 def class_signs(labels: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     """Labels as signs, (rows x classes): +1 in the class, -1 out of it, 0 where unknown.
 
-    Two classes make one column: +1 for the later one in sorted order.
+    Two classes make one column: +1 for the later one in sorted order. A masked label is unknown.
     """
-    names = np.asarray([] if labels is None else labels, dtype=object)
+    names = np.array([] if labels is None else labels, dtype=object)
+    if isinstance(labels, np.ma.MaskedArray):
+        names[np.ma.getmaskarray(labels)] = None
     known = ~pd.isna(names) if names.ndim == 1 else np.zeros(0, dtype=bool)
     classes = sorted(set(names[known]), key=str) if len(known) == n_rows else []
     if len(classes) < 2:
