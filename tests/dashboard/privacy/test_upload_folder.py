@@ -128,7 +128,7 @@ def test_drafts_are_swept_once_nobody_holds_them(tmp_path: Path) -> None:
         assert holder.stdout is not None and holder.stdout.readline() == "holds\n"
         uploads.sweep_drafts(tmp_path)
         assert (tmp_path / "draft-1").is_dir()
-        with pytest.raises(BlockingIOError), held(tmp_path / "draft-1"):
+        with pytest.raises(BlockingIOError), held(tmp_path / "draft-1", wait=False):
             pass
         holder.kill()
         holder.wait(60)
