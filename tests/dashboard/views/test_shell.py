@@ -166,3 +166,17 @@ def test_a_busy_port_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -
         port = taken.getsockname()[1]
         assert launch.main(["--port", str(port), "--no-browser"]) == 2
     assert f"Port {port} is in use" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_limit_that_is_no_size_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("SWIFT_STORE_LIMIT", "SWIFT_HOME"):
+        monkeypatch.setenv(name, "")  # so that it is put back
+    root = tmp_path / "new"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    words = ["--store-limit", "apples", "--data-dir", str(root), "--port", port]
+    assert launch.main(words) == 2
+    assert "20GB" in capsys.readouterr().err and not root.exists()
