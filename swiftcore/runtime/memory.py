@@ -61,11 +61,22 @@ def held_memory(pids: Iterable[int]) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that it started, as far as they live."""
+    """A process and all that it started, as far as they live and have a memory of their own.
+
+    Between its fork and the start of its program, a child is its parent's memory once more; it
+    still has the parent's command line then.
+    """
     try:
-        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-    except psutil.NoSuchProcess:
+        parent = psutil.Process(pid)
+        own, children = parent.cmdline(), parent.children(recursive=True)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return []
+    found = [pid]
+    for child in children:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if child.cmdline() != own:
+                found.append(child.pid)
+    return found
 
 
 def not_enough_memory(where: str, needed: float, had: float, cure: str) -> NotEnoughMemory:

@@ -107,6 +107,25 @@ def test_what_ends_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
     assert held_memory([child.pid]) == 0 and family(child.pid) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_what_a_fork_shares_with_its_parent_is_counted_once() -> None:
+    """A program about to start another one is, for a moment, two processes with one memory."""
+    code = (
+        "import os, sys; held = bytearray(b'x') * 80_000_000; child = os.fork()\n"
+        "if child: print(child, flush=True)\n"
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        fork = int(parent.stdout.readline())
+        assert psutil.Process(fork).ppid() == parent.pid
+        assert family(parent.pid) == [parent.pid]
+        assert 8e7 < held_memory(family(parent.pid)) < 1.3e8
+        parent.communicate()
+    psutil.wait_procs([psutil.Process(fork)] if psutil.pid_exists(fork) else [], timeout=10)
+
+
 def test_a_limit_may_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT_SETTING, "5")
     assert usable_memory() == 4.5e6 and usable_memory(share=1.0) == 5e6
