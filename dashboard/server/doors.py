@@ -33,7 +33,7 @@ HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 CLOSED_PATHS = ("/_stcore/metrics",)
 ASKED_BY_PAGES = "/_stcore/"
-TOKEN = "token"
+PARAMETER = "token"  # of the address that opens the dashboard
 OWN_SITE = ("same-origin", "none")  # from our own page, or typed by the person
 POLICY_VIOLATION = 1008  # the code a refused websocket is closed with
 NOT_KEPT = {"cache-control": "no-store"}
@@ -54,7 +54,7 @@ class Entrance:
     @property
     def address(self) -> str:
         """What to open in a browser."""
-        return f"http://{HOST}:{self.port}/" + (f"?{TOKEN}={self.token}" if self.token else "")
+        return f"http://{HOST}:{self.port}/" + (f"?{PARAMETER}={self.token}" if self.token else "")
 
     @property
     def cookie(self) -> str:
@@ -115,9 +115,9 @@ class ClosedDoors:
             return _words(refusal, 403)
         is_reading = scope["method"] in ("GET", "HEAD")
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = [value for name, value in query if name == TOKEN]
+        given = [value for name, value in query if name == PARAMETER]
         if self.entrance.token and given and is_reading:
-            rest = [(name, value) for name, value in query if name != TOKEN]
+            rest = [(name, value) for name, value in query if name != PARAMETER]
             return self._exchange(scope["path"], given, rest)
         if not self.entrance.is_known(headers):
             return self._ask_for_token(scope["path"])

@@ -14,11 +14,12 @@ from filelock import FileLock
 
 from dashboard.store.private_folder import make_private
 from dashboard.store.review_file import (
-    IMPOSSIBLE,
+    INSERT,
     ReviewsDamaged,
     ReviewsUnavailable,
     damaged,
     examine,
+    is_possible,
     opened,
     opened_to_write,
     snapshot,
@@ -180,15 +181,10 @@ def delete_reviews(path: Path, runs: Iterable[str]) -> None:
 def _rescue(source: Path, target: Path) -> None:
     """Copy the rows of a damaged file that can be read, from its beginning and from its end."""
     rows: dict[int, tuple[object, ...]] = {}
+    _read_until_damage(source, "SELECT * FROM reviews ORDER BY id ASC", rows)
+    _read_until_damage(source, "SELECT * FROM reviews ORDER BY id DESC", rows)
     with opened_to_write(target) as fresh:
-        names = [name for _, name, *_ in fresh.execute("PRAGMA table_info(reviews)")]
-        marks = ", ".join("?" * len(names))
-        for order in ("ASC", "DESC"):
-            _read_until_damage(source, f"SELECT * FROM reviews ORDER BY id {order}", rows)
-        for key in sorted(rows):
-            if len(rows[key]) == len(names):
-                fresh.execute(f"INSERT OR IGNORE INTO reviews VALUES ({marks})", rows[key])
-        fresh.execute(f"DELETE FROM reviews WHERE {IMPOSSIBLE}")
+        fresh.executemany(INSERT, [rows[key] for key in sorted(rows) if is_possible(rows[key])])
         fresh.commit()
     examine(target)
 

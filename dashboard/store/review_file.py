@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,17 +18,6 @@ from swiftcore.errors import SwiftError, refuse
 VERDICTS = ("yes", "possibly", "no")
 PROBLEMS = ("", "mixed", "duplicate", "artefact")
 PATIENCE = 30.0  # seconds to wait for another writer
-TEXTS = (
-    "run",
-    "phenotype",
-    "phenotype_digest",
-    "reviewer",
-    "name",
-    "verdict",
-    "problem",
-    "duplicate_of",
-    "comment",
-)
 _SCHEMA = """
 BEGIN;
 CREATE TABLE IF NOT EXISTS reviews (
@@ -48,15 +37,12 @@ _OBJECTS = {
     ("index", "by_run"),
     ("trigger", "kept"),
 }
-IMPOSSIBLE = " OR ".join(
-    (
-        f"verdict NOT IN {VERDICTS}",
-        f"problem NOT IN {PROBLEMS}",
-        "confidence NOT IN (1, 2, 3, 4, 5)",
-        "typeof(saved_at) <> 'real'",
-        *(f"typeof({name}) <> 'text'" for name in TEXTS),
-    )
+COLUMNS = (
+    *("run", "phenotype", "phenotype_digest", "reviewer", "name", "verdict", "problem"),
+    *("duplicate_of", "confidence", "comment", "saved_at", "id"),
 )
+NUMBERS = ("confidence", "saved_at", "id")
+INSERT = "INSERT INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class ReviewsUnavailable(SwiftError):
@@ -114,11 +100,24 @@ def examine(path: Path) -> int:
         there = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
         if not set(there) <= _OBJECTS:
             raise damaged(path, "tables that do not belong here")
-        count = sum(1 for _ in connection.execute("SELECT * FROM reviews"))  # decodes every text
-        wrong = connection.execute(f"SELECT COUNT(*) FROM reviews WHERE {IMPOSSIBLE}").fetchone()
-    if wrong != (0,):
-        raise damaged(path, f"{wrong[0]} judgements that nobody can have made")
-    return count
+        sound = [is_possible(row) for row in connection.execute("SELECT * FROM reviews")]
+    if not all(sound):
+        raise damaged(path, f"{sound.count(False)} judgements that nobody can have made")
+    return len(sound)
+
+
+def is_possible(row: Sequence[object]) -> bool:
+    """Whether somebody can have made the judgement in a row of the table."""
+    if len(row) != len(COLUMNS):
+        return False
+    named = dict(zip(COLUMNS, row, strict=True))
+    return (
+        named["verdict"] in VERDICTS
+        and named["problem"] in PROBLEMS
+        and named["confidence"] in (1, 2, 3, 4, 5)
+        and isinstance(named["saved_at"], float)
+        and all(isinstance(named[name], str) for name in COLUMNS if name not in NUMBERS)
+    )
 
 
 def snapshot(source: Path, target: Path) -> int:

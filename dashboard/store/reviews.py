@@ -7,11 +7,11 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from dashboard.store.review_copies import ReviewCopies, delete_reviews
-from dashboard.store.review_file import PROBLEMS, VERDICTS, opened, opened_to_write
+from dashboard.store.review_file import INSERT, PROBLEMS, VERDICTS, opened, opened_to_write
 from swiftcore.errors import InvalidSettings, Problem, SwiftError
 
 MAX_LENGTH = {"reviewer": 200, "name": 500, "comment": 10_000}
@@ -125,10 +125,9 @@ class Reviews:
         """
         self._examine()
         with opened_to_write(self.path) as connection:
-            names = ", ".join((*_COLUMNS, "id"))
-            here = connection.execute(f"SELECT {names} FROM reviews").fetchall()
+            here = connection.execute("SELECT * FROM reviews").fetchall()
             known, taken = {row[:-1] for row in here}, {row[-1] for row in here}
-            new = [one for one in reviews if astuple(one)[: len(_COLUMNS)] not in known]
+            new = [one for one in reviews if astuple(one)[:-1] not in known]
             for review in sorted(new, key=lambda one: one.id in taken):  # free numbers first
                 _insert(connection, review, None if review.id in taken else review.id)
             connection.commit()
@@ -144,16 +143,21 @@ class Reviews:
 
     def latest(self, run: str) -> list[Review]:
         """The newest judgement of each reviewer on each phenotype, oldest first."""
-        newest = {(one.phenotype, one.reviewer): one for one in self._select("run = ?", run)}
+        found = self._select("SELECT * FROM reviews WHERE run = ? ORDER BY saved_at, id", run)
+        newest = {(one.phenotype, one.reviewer): one for one in found}
         return sorted(newest.values(), key=lambda one: (one.saved_at, one.id))
 
     def history(self, run: str, phenotype: str) -> list[Review]:
         """Every judgement of one phenotype, oldest first."""
-        return self._select("run = ? AND phenotype = ?", run, phenotype)
+        return self._select(
+            "SELECT * FROM reviews WHERE run = ? AND phenotype = ? ORDER BY saved_at, id",
+            run,
+            phenotype,
+        )
 
     def all(self) -> list[Review]:
         """Every judgement there is, oldest first."""
-        return self._select("TRUE")
+        return self._select("SELECT * FROM reviews ORDER BY saved_at, id")
 
     def reviewed_runs(self) -> set[str]:
         """The runs about which anybody said anything."""
@@ -166,15 +170,11 @@ class Reviews:
             delete_reviews(self.path, every)
         self.copies.forget(every)
 
-    def _select(self, condition: str, *values: str) -> list[Review]:
+    def _select(self, query: str, *values: str) -> list[Review]:
         if not self._examine():
             return []
-        names = ", ".join(field.name for field in fields(Review))
         with opened(self.path) as connection:
-            rows = connection.execute(
-                f"SELECT {names} FROM reviews WHERE {condition} ORDER BY saved_at, id", values
-            ).fetchall()
-        return [Review(*row) for row in rows]
+            return [Review(*row) for row in connection.execute(query, values)]
 
     def _examine(self) -> bool:
         """Whether there is a file with reviews; one that looks as when examined is not read again.
@@ -198,15 +198,8 @@ class Reviews:
 
 
 def _insert(connection: sqlite3.Connection, review: Review, number: int | None = None) -> Review:
-    marks = ", ".join("?" * (len(_COLUMNS) + 1))
-    cursor = connection.execute(
-        f"INSERT INTO reviews ({', '.join(_COLUMNS)}, id) VALUES ({marks})",
-        (*astuple(review)[: len(_COLUMNS)], number),
-    )
+    cursor = connection.execute(INSERT, (*astuple(review)[:-1], number))
     return replace(review, id=int(cursor.lastrowid or 0))
-
-
-_COLUMNS = tuple(field.name for field in fields(Review) if field.name != "id")
 
 
 def agreement_of(reviews: Sequence[Review]) -> Agreement:

@@ -258,7 +258,7 @@ def save_reviews(say: Say, root: Path) -> None:
 
 
 def check_reviews(root: Path, words: Words) -> None:
-    kept = Reviews(root)._select("run = ?", "r")
+    kept = [one for one in Reviews(root).all() if one.run == "r"]
     assert {int(word) for word in all_of(words)} <= {review.id for review in kept}, (
         "a review is lost"
     )

@@ -153,14 +153,14 @@ def test_flipped_bytes_are_noticed_or_harm_no_form(reviews: Reviews) -> None:
 
 def test_deleting_reaches_every_copy(reviews: Reviews, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review_copies, "SPACING", 0.0)
-    secret = "Mrs. Canary 4711"
-    reviews.save(replace(ONE, run="s" * 32, comment=secret))
+    told = "Mrs. Canary 4711"
+    reviews.save(replace(ONE, run="s" * 32, comment=told))
     reviews.save(ONE)
     HARM["second page"](reviews.copies.paths()[-1])  # a damaged copy cannot be cleaned
     reviews.forget(["s" * 32])
     assert len(reviews.all()) == 21 and reviews.copies.newest().judgements == 21
     for path in reviews.path.parent.rglob("*"):
-        assert not path.is_file() or secret.encode() not in path.read_bytes()
+        assert not path.is_file() or told.encode() not in path.read_bytes()
 
 
 def test_several_judgements_are_saved_all_or_none(reviews: Reviews) -> None:
