@@ -8,7 +8,10 @@ from swiftcore.errors import InvalidSettings, refuse
 
 EXTRAS = {  # as in pyproject.toml, by the names under which they are imported
     "charts": ("plotly", "jinja2"),
-    "dashboard": ("plotly", "streamlit", "starlette", "filelock", "jinja2", "openpyxl"),
+    "dashboard": (
+        *("plotly", "streamlit", "starlette", "python_multipart"),
+        *("filelock", "jinja2", "openpyxl"),
+    ),
 }
 
 

@@ -214,10 +214,10 @@ def test_a_failed_start_leaves_nothing(
     request = Request("fit", store.add_dataset(tiny_dataset()))
     real_open = os.open
 
-    def full(*arguments: object, **_: object) -> int:
+    def full(*arguments: Any, **named: Any) -> int:
         if fails != "open" or str(arguments[0]).endswith("log.txt"):
             raise OSError(28, "No space left on device")
-        return real_open(*arguments)
+        return real_open(*arguments, **named)
 
     place = {"Popen": jobs.subprocess, "note_process": Job, "open": os}[fails]
     monkeypatch.setattr(place, fails, full)

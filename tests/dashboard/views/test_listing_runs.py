@@ -25,8 +25,8 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     listed: list[str] = []
     scan = os.scandir
 
-    def counted(path: str = ".") -> object:
-        if os.path.basename(path) == "runs":
+    def counted(path: int | str = ".") -> object:  # what deletes a folder lists it by its handle
+        if not isinstance(path, int) and os.path.basename(path) == "runs":
             listed.append(str(path))
         return scan(path)
 

@@ -64,6 +64,10 @@ def test_an_evaluation_without_plotly_has_all_but_the_page(
     assert "evaluation.html" not in written
 
 
+def import_name(wanted: str) -> str:
+    return re.split(r"[<>=\[]", wanted)[0].replace("-", "_")
+
+
 @pytest.mark.parametrize("extra", extras.EXTRAS)
 def test_extras_are_those_of_the_project(extra: str) -> None:
     offered = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
@@ -72,7 +76,7 @@ def test_extras_are_those_of_the_project(extra: str) -> None:
         found: set[str] = set()
         for wanted in offered[name]:
             own = re.fullmatch(r"swift-phenotyping\[(\w+)\]", wanted)
-            found |= packages(own[1]) if own else {re.split(r"[<>=\[]", wanted)[0]}
+            found |= packages(own[1]) if own else {import_name(wanted)}
         return found
 
     assert set(extras.EXTRAS[extra]) == packages(extra)
