@@ -120,10 +120,11 @@ def check_memory(store: Store, request: Request, runs: Iterable[RunCard]) -> Non
 
 def _next_attempt(store: Store, run_id: str) -> int:
     """Which attempt at a run comes now; 0 when it is finished, under way or given up."""
+    published = (store.root / "runs" / run_id).is_dir()
     if store.is_finished(run_id):
         return 0
     job = store.job(run_id)
-    if not job.exists:
+    if published or not job.exists:  # damaged since then; its worker may still be on its way out
         return 1
     stands = job.state()
     if stands.state.active or job.parked or store.is_finished(run_id):
