@@ -55,7 +55,7 @@ def _show_first_out(first: tuple[RunCard, ...], sizes: dict[str, int]) -> None:
         "marked *Keep* (page Runs, History) are never removed."
     )
     if not first:
-        st.info("No result may be removed: all are kept, judged or in use.")
+        st.info("Nothing would be removed now: all results are kept, judged or in use.")
         return
     root = cache.store().root
     table = pd.DataFrame(

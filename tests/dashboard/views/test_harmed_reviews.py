@@ -93,4 +93,4 @@ def test_no_page_is_lost(harm: str, judged: Store, monkeypatch: pytest.MonkeyPat
         page = open_page(view, judged, monkeypatch, p="P01")
         assert len(page.error) == (1 if view in VIEWS else 0), view
     storage = tab(open_page("data", judged, monkeypatch), "data.tab", "Storage")
-    assert "No result may be removed" in words(storage) and not storage.error
+    assert "Nothing would be removed now" in words(storage) and not storage.error

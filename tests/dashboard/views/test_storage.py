@@ -22,7 +22,7 @@ def test_the_page_data_shows_what_takes_room_and_what_goes_first(
     assert "swift backup FILE" in words(page) and "no copy of the judgements" in words(page)
     Reviews(fitted_store.root).save(Review(fit_id, "P01", "d", "anna"))
     drawn(page.run())
-    assert "No result may be removed" in words(page)
+    assert "Nothing would be removed now" in words(page)
     assert "1 copy, the newest of" in words(page) and "with 1 judgement" in words(page)
 
 
