@@ -68,7 +68,8 @@ def watch_memory(need: MemoryNeed, last_words: Callable[[str], None]) -> None:
             held = held_memory(pids)
             had = usable_memory(pids, ALMOST_ALL)
             if held > had:
-                last_words(str(took_too_much(need, held, had)))
+                with contextlib.suppress(OSError):  # a full disk must not keep it alive
+                    last_words(str(took_too_much(need, held, had)))
                 _end(pids)
             time.sleep(LOOK_EVERY)
 
