@@ -36,12 +36,11 @@ REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))  # the same server and browser as the tests
 from browser.server import Server, seeded_store  # noqa: E402
 from browser.visitor import Visitor, launch  # noqa: E402
-from support.crowd import PAGES, wander  # noqa: E402
+from support.crowd import LONG_FIT, PAGES, wander  # noqa: E402
 from support.page_session import PageSession  # noqa: E402
 
 RESULT = RESULTS / "load.json"
 RUNS, PATIENTS, IDLE = 1000, 50_000, 30.0
-LONG_FIT = {"rank": 40, "max_iterations": 100_000, "tolerance": 0.0, "dtype": "float64"}
 Row = dict[str, Any]
 
 

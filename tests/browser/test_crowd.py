@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 import pytest
 from playwright.sync_api import Browser
-from support.crowd import wander
+from support.crowd import LONG_FIT, wander
 from support.page_session import PageSession
 
 from browser.server import Server
@@ -18,7 +18,6 @@ from dashboard.jobs import jobs
 from dashboard.store.cards import RunState
 from dashboard.store.request import Request
 
-LONG_FIT = {"rank": 30, "max_iterations": 100_000, "tolerance": 0.0, "dtype": "float64"}
 HIDE = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s})"
 MAX_SLOPE = 20e6  # bytes an hour
 

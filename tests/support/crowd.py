@@ -13,6 +13,8 @@ from browser.visitor import Visitor
 from support.page_session import PageSession
 
 PAGES = ("", "review", "patients", "prediction", "robustness", "data", "runs")
+# Too many components to converge within the hour.
+LONG_FIT = {"rank": 300, "max_iterations": 100_000, "tolerance": 0.0, "dtype": "float64"}
 THINKING = (2.0, 8.0)  # seconds a person looks at a page before the next
 
 

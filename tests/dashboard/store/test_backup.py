@@ -240,9 +240,10 @@ def test_the_commands_say_what_they_did(
 
 
 BACKS_UP = """
-import sys
+import signal, sys
 from pathlib import Path
 from dashboard.store import backup
+signal.signal(signal.SIGINT, signal.default_int_handler)  # off for what a shell runs behind itself
 real = backup._Archive.add
 def slow(self, name, source):
     print("under way", flush=True)
