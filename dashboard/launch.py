@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -38,6 +39,7 @@ FIRST_PAGE = (
     "dashboard.charts.phenotypes",
 )
 PATIENCE = 60.0  # seconds until the port answers, on a busy machine
+COLLECT_EVERY = 60.0  # seconds
 screen = Console(stderr=True)
 
 
@@ -125,6 +127,8 @@ def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
 
     for name in FIRST_PAGE:  # so that the first person does not wait for imports
         import_module(name)
+    gc.freeze()  # what every page needs is no garbage, and need not be looked through
+    threading.Thread(target=_collect_garbage, daemon=True).start()
     if browser:
         threading.Thread(target=_open_browser, args=(entrance,), daemon=True).start()
     # Its greeting would be a second address, without the token.
@@ -136,6 +140,13 @@ def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
     ]
     app = App(APP, middleware=layers, lifespan=lambda _: sweeping(inbox, pages))
     app.run(config=settings(entrance.port, inbox.limits.file))
+
+
+def _collect_garbage() -> None:
+    """Once a minute, and not after every refresh of every tab as Streamlit would."""
+    while True:
+        time.sleep(COLLECT_EVERY)
+        gc.collect()
 
 
 class StreamlitPages:
