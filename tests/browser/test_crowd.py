@@ -44,7 +44,7 @@ def crowd(server: Server, browser: Browser, pages: int, sessions: int, seconds: 
 
 
 def test_several_people_while_a_fit_runs(busy: Server, browser: Browser) -> None:
-    crowd(busy, browser, pages=2, sessions=6, seconds=8.0)
+    crowd(busy, browser, pages=1, sessions=7, seconds=4.0)
 
 
 @pytest.mark.nightly
@@ -87,8 +87,8 @@ def test_a_hidden_tab_asks_seldom(busy: Server, browser: Browser) -> None:
     for hidden in ("false", "true"):
         visitor.page.evaluate(HIDE % hidden)
         sent.clear()
-        visitor.page.wait_for_timeout(9000)
+        visitor.page.wait_for_timeout(5000)
         counts.append(len(sent))
     visitor.context.close()
     seen, unseen = counts
-    assert seen >= 3 and unseen <= 1
+    assert unseen <= 1 < seen
