@@ -91,7 +91,7 @@ class Link:
 
 def presence(tensor: SparseTensor, axis: int) -> sparse.csr_array:
     """Which row has which feature of a mode at all."""
-    rows, features = tensor.coordinates[:, [0, axis]].astype(np.int32).T
+    rows, features = (tensor.coordinates[:, place].astype(np.int32) for place in (0, axis))
     there = np.ones(len(rows), dtype=bool)  # flags and short indices: half the time of numbers
     shape = (tensor.shape[0], tensor.shape[axis])
     found = sparse.csr_array((there, (rows, features)), shape=shape)
