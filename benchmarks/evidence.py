@@ -22,12 +22,11 @@ import pandas as pd
 from benchmarks import RESULTS
 from benchmarks.public_data import NAMES, ROOT, load
 from benchmarks.tables import PAPER_RANKS, paper_for, table
-from swiftcore.evaluation.experiments.cross_validation import compare_with
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
-from swiftcore.evaluation.protocol.scores import summarise
+from swiftcore.evaluation.protocol.scores import compare_with, summarise
 
 FEATURES = 100
 EVERY_METHOD = tuple(key for key in CATALOGUE if key != "direct_wasserstein")
@@ -56,7 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
                 dataset,
                 settings,
                 checkpoints=ROOT / "runs" / "evidence" / dataset.name,
-                progress=_report,
+                progress=report,
             )
             for dataset in datasets
         ]
@@ -98,9 +97,15 @@ def joined(experiments: Sequence[Experiment]) -> Experiment:
         )
         for name in first.tables
     }
+    sets, scores = len(experiments), tables["scores"]
+    levels = ["level"] if first.kind == "noise" else []
+    tables["summary"] = summarise(scores, 1 / 5, sets, levels)
+    if first.kind == "ablation":
+        compared = compare_with(scores, "cosine", 1 / 5, sets, column="recipe", within=["method"])
+    else:
+        compared = compare_with(scores, "swift", 1 / 5, sets, within=levels)
+    tables["comparison"] = compared
     if first.kind == "evaluation":
-        tables["summary"] = summarise(tables["scores"])
-        tables["comparison"] = compare_with(tables["scores"], "swift", 1 / 5, len(experiments))
         places = ["method", "rank", "truth", "predicted"]
         tables["confusion"] = (
             tables["confusion"].groupby(places, sort=False, as_index=False)["count"].sum()
@@ -119,7 +124,8 @@ def _counted_on(table: pd.DataFrame, number: int) -> pd.DataFrame:
     return table.assign(data_set=number) if "phenotype" in table else table
 
 
-def _report(progress: ExperimentProgress) -> None:
+def report(progress: ExperimentProgress) -> None:
+    """Say now and then how far an experiment is."""
     if progress.done % 10 == 0 or progress.done == progress.total:
         left = progress.seconds_left / 60
         sys.stderr.write(

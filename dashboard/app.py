@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.server.doors import ClosedDoors
 from dashboard.session import cache, selection, state
+from dashboard.text.link import FIRST_PAGE
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.origin import draw_page
@@ -58,7 +59,7 @@ def _draw() -> None:
 def _pages() -> dict[str, st.Page]:
     return {
         name: st.Page(
-            _view(name), title=_title(name, title), url_path=name, default=name == "phenotypes"
+            _view(name), title=_title(name, title), url_path=name, default=name == FIRST_PAGE
         )
         for name, title in PAGES.items()
     }

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from rich.console import Console
 from starlette.middleware import Middleware
@@ -29,6 +30,7 @@ from dashboard.server.folder import server_folder
 from dashboard.server.incoming import IncomingFiles, sweeping
 from dashboard.store.budget import DEFAULT_LIMIT, LIMIT_SETTING, store_limit
 from dashboard.store.store import Store, default_root
+from dashboard.text.link import Link
 from swiftcore.errors import SwiftError
 
 APP = Path(__file__).with_name("app.py")
@@ -38,19 +40,21 @@ FIRST_PAGE = (
     "dashboard.widgets.sidebar",
     "dashboard.charts.phenotypes",
 )
+PORT = 8501
 PATIENCE = 60.0  # seconds until the port answers, on a busy machine
 COLLECT_EVERY = 60.0  # seconds
+FIRST = Link()
 screen = Console(stderr=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until Ctrl-C; returns 0, or 2 with the reason on the screen."""
+def main(argv: Sequence[str] | None = None, link: Link = FIRST) -> int:
+    """Serve until Ctrl-C, with a link to open first; 0, or 2 with the reason on the screen."""
     chosen = _parser().parse_args(argv)
     if chosen.data_dir is not None:
         os.environ["SWIFT_HOME"] = str(chosen.data_dir.expanduser().resolve())
     if chosen.store_limit:
         os.environ[LIMIT_SETTING] = chosen.store_limit
-    if not _is_free(chosen.port):
+    if not is_free(chosen.port):
         screen.print(
             f"Port {chosen.port} is in use by another program. Choose another one, "
             f"for example: swift dashboard --port {chosen.port + 1}"
@@ -73,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 markup=False,
             )
             return 2
-        _serve(entrance, inbox, chosen.browser)
+        _serve(entrance, inbox, link, chosen.browser)
     screen.print("The dashboard has ended. Running jobs go on and are found again next time.")
     return 0
 
@@ -82,8 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="swift dashboard", description="Open the dashboard in the browser."
     )
-    parser.add_argument("--port", type=_port, default=8501, help="default 8501")
-    where = "where data and results are kept (default ~/.swift-phenotyping)"
+    parser.add_argument("--port", type=_port, default=PORT, help=f"default {PORT}")
+    where = "where data and results are kept (default $SWIFT_HOME, or ~/.swift-phenotyping)"
     parser.add_argument("--data-dir", type=Path, default=None, help=where)
     limit = f"room for data and results (default {DEFAULT_LIMIT}); old results make way"
     parser.add_argument("--store-limit", metavar="SIZE", default="", help=limit)
@@ -101,7 +105,8 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether no program answers there."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -121,8 +126,9 @@ def _any_end_like_ctrl_c() -> Iterator[None]:
         yield
 
 
-def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
-    _announce(entrance)
+def _serve(entrance: Entrance, inbox: Inbox, link: Link, browser: bool) -> None:
+    address = link.at(entrance.address)
+    _announce(address, open_to_all=not entrance.token)
     from streamlit.starlette import App  # a second of imports; the address need not wait for it
 
     for name in FIRST_PAGE:  # so that the first person does not wait for imports
@@ -130,7 +136,7 @@ def _serve(entrance: Entrance, inbox: Inbox, browser: bool) -> None:
     gc.freeze()  # what every page needs is no garbage, and need not be looked through
     threading.Thread(target=_collect_garbage, daemon=True).start()
     if browser:
-        threading.Thread(target=_open_browser, args=(entrance,), daemon=True).start()
+        threading.Thread(target=open_browser, args=(address,), daemon=True).start()
     # Its greeting would be a second address, without the token.
     logging.getLogger("uvicorn.error").addFilter(lambda said: said.levelno > logging.INFO)
     pages = StreamlitPages()
@@ -166,27 +172,28 @@ class StreamlitPages:
         return get_instance()
 
 
-def _announce(entrance: Entrance) -> None:
+def _announce(address: str, *, open_to_all: bool) -> None:
     """The address, alone on its line and never broken, so that it can be copied or read."""
-    if not entrance.token:
+    if open_to_all:
         screen.print(
             "Without a token every user and every program of this machine can open the "
             "dashboard and see all its data.",
             style="bold red",
         )
-    sys.stdout.write(f"{entrance.address}\n")
+    sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
 
 
-def _open_browser(entrance: Entrance) -> None:
-    until = time.monotonic() + PATIENCE
+def open_browser(address: str) -> None:
+    """Show an address in the person's browser as soon as its port answers."""
+    until, port = time.monotonic() + PATIENCE, urlsplit(address).port
     while time.monotonic() < until:
         try:
-            socket.create_connection((HOST, entrance.port), timeout=1).close()
+            socket.create_connection((HOST, port), timeout=1).close()
         except OSError:
             time.sleep(0.1)
         else:
-            webbrowser.open(entrance.address)
+            webbrowser.open(address)
             return
 
 

@@ -19,7 +19,7 @@ from swiftcore.data.synthetic.ehr_draws import DAYS_OBSERVED
 from swiftcore.data.synthetic.news import generate_news
 
 SEED = 2021
-FIRST_DAY = date(2021, 1, 1)
+FIRST_DAY = date(2019, 1, 1)
 
 
 def write_heart_failure(folder: Path) -> None:
@@ -32,11 +32,12 @@ def write_heart_failure(folder: Path) -> None:
         _day(DAYS_OBSERVED + int(wait)) if ill else ""
         for ill, wait in zip(ehr.outcome, delay, strict=True)
     ]
-    sex = np.where(ehr.is_man, "male", "female")
-    columns = (patients, sex, ehr.age, ehr.outcome.astype(int), onset)
+    who = ehr.patients
+    sex = np.where(who.is_man, "male", "female")
+    columns = (patients, sex, who.age, who.clinic, ehr.outcome.astype(int), onset)
     _write_csv(
         folder / "patients.csv",
-        ["patient_id", "sex", "age", "heart_failure", "heart_failure_date"],
+        ["patient_id", "sex", "age", "clinic", "heart_failure", "heart_failure_date"],
         zip(*columns, strict=True),
     )
     _write_records(folder / "diagnoses.csv", ehr, "diagnosis", ehr.visits.diagnoses)

@@ -7,25 +7,34 @@ through here, so that the model people see is fitted like the one that was judge
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.cost import build_costs
+from swiftcore.consensus_fits import Watch, fit_consensus
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.factorizations import make_model
 from swiftcore.evaluation.methods.fit_peak import fit_peak
 from swiftcore.evaluation.methods.memory_need import fit_need
+from swiftcore.evaluation.methods.outcome_features import (
+    check_method,
+    learn_with_outcome,
+    take_off_outcome,
+    with_outcome,
+)
 from swiftcore.evaluation.methods.weighting import EntryWeighting
 from swiftcore.evaluation.protocol.folds import read_labels
+from swiftcore.fit_job import FitJob
+from swiftcore.model_costs import model_costs
 from swiftcore.model_file import ModelContents, read_model, write_model
-from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
+from swiftcore.phenotypes.consensus import Agreement
+from swiftcore.phenotypes.guidance import Guidance
+from swiftcore.progress import FitOutcome, FitProgress, FitsCallback, ProgressCallback
 from swiftcore.runtime.memory import usable_memory
 from swiftcore.spec import ModelSpec
 from swiftcore.swift.checkpoint import FitCheckpoint
@@ -33,6 +42,9 @@ from swiftcore.tensor import Mode, SparseTensor, TensorSize
 
 Stage = Callable[[str], None]
 """Called with what begins now, in words."""
+Costs = list[NDArray[np.float64] | None]
+Begin = Callable[[SparseTensor, Costs | None], dict[str, Any]]
+"""Weighed rows and costs go in; where the fit sets out, as arguments of its method, comes out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +58,17 @@ class FittedModel:
         The fitted estimator.
     weighting : EntryWeighting
         What the spec asked for, as learnt from the rows of the fit.
+    guidance : Guidance or None
+        For a guided refit, what was asked of which result.
+    agreement : Agreement, optional
+        Of the fits behind a consensus.
     """
 
     spec: ModelSpec
     model: Any
     weighting: EntryWeighting
+    guidance: Guidance | None = None
+    agreement: Agreement | None = None
 
     @property
     def factors(self) -> list[NDArray[np.float64]]:
@@ -88,7 +106,7 @@ class FittedModel:
         new_rows : SparseTensor
             With the features of the fit, in its order; weighed as the rows of the fit were.
         max_iterations : int, optional
-            For SWIFT; by default 10 times the limit of the fit.
+            For SWIFT; by default 10 times the limit of the fit, at most 500.
         """
         rows = self.weighting.apply(new_rows)
         if factorization(self.spec.method).costs == "all":  # rows that exchange no mass
@@ -107,11 +125,18 @@ class FittedModel:
         stored = read_model(Path(path))
         model = make_model(stored.spec)
         stored.restore(model)
-        return cls(stored.spec, model, EntryWeighting(**stored.weighting))
+        return cls(
+            stored.spec,
+            model,
+            EntryWeighting(**stored.weighting),
+            stored.guidance,
+            stored.agreement,
+        )
 
     def contents(self) -> ModelContents:
         """What a file of the model holds."""
-        return ModelContents.of(self.model, self.spec, vars(self.weighting))
+        contents = ModelContents.of(self.model, self.spec, vars(self.weighting))
+        return replace(contents, guidance=self.guidance, agreement=self.agreement)
 
 
 def fit_dataset(
@@ -120,6 +145,7 @@ def fit_dataset(
     *,
     labels: NDArray[np.int64] | None = None,
     callback: ProgressCallback | None = None,
+    fits_callback: FitsCallback | None = None,
     n_jobs: int | None = None,
     stage: Stage | None = None,
     checkpoint: FitCheckpoint | None = None,
@@ -134,42 +160,106 @@ def fit_dataset(
         The class of each row, -1 where it is not known; by default those of the outcome. Only
         specs that ask for labels look at them.
     callback : callable, optional
-        Gets a :class:`FitProgress` after each iteration; returns True to stop.
+        Gets a :class:`FitProgress` after each iteration of the fit, of a consensus after those
+        of the last one; returns True to stop and keep what there is.
+    fits_callback : callable, optional
+        Gets a :class:`FitsProgress` while the fits of a consensus run, from their threads but
+        never twice at once; returns True to stop, which raises ``FitsStopped``.
     n_jobs : int, optional
         Workers; None takes all cores. Results do not depend on it.
     stage : callable, optional
         Gets the name of each stage when it begins.
     checkpoint : FitCheckpoint, optional
-        Where a fit of SWIFT keeps its state, so that it can go on after it was stopped or
-        killed. The other methods take no notice of it: they begin anew.
+        Where a fit of SWIFT keeps its state, and a consensus its finished fits, so that it can
+        go on after it was stopped or killed. Single fits of other methods begin anew.
 
     Raises
     ------
     SwiftError
         With everything that is wrong with the spec or the data.
     """
+    job, weighting = _prepare(dataset, spec, labels, n_jobs, stage)
+    agreed = None
+    if spec.consensus > 1:
+        model, agreed = fit_consensus(job, n_jobs, Watch(fits_callback, callback, checkpoint))
+    else:
+        model = job.run(n_jobs, callback=callback, checkpoint=checkpoint)
+    if spec.outcome_share:
+        take_off_outcome(model, weighting.apply(dataset.tensor))
+        agreed = None if agreed is None else _as_fitted(agreed, model)
+    return FittedModel(spec, model, weighting, agreement=agreed)
+
+
+def fit_from(
+    dataset: Dataset,
+    spec: ModelSpec,
+    begin: Begin,
+    *,
+    callback: ProgressCallback | None = None,
+    n_jobs: int | None = None,
+    stage: Stage | None = None,
+    checkpoint: FitCheckpoint | None = None,
+) -> FittedModel:
+    """Factorize all rows of a data set once, from a start that is given.
+
+    Parameters
+    ----------
+    begin : callable
+        Where the fit sets out.
+    dataset, spec, callback, n_jobs, stage, checkpoint
+        As in :func:`fit_dataset`.
+    """
+    job, weighting = _prepare(dataset, spec, None, n_jobs, stage)
+    begun = begin(job.tensor, job.costs)
+    model = job.run(n_jobs, begin=begun, callback=callback, checkpoint=checkpoint)
+    return FittedModel(spec, model, weighting)
+
+
+def _prepare(
+    dataset: Dataset,
+    spec: ModelSpec,
+    labels: NDArray[np.int64] | None,
+    n_jobs: int | None,
+    stage: Stage | None,
+) -> tuple[FitJob, EntryWeighting]:
+    """All that a fit is made of, and how later rows are weighed."""
     say = stage or (lambda words: None)
-    model = make_model(spec, n_jobs)
+    make_model(spec, n_jobs)  # refuses what is wrong before anything is built
     need = fit_need(TensorSize.of(dataset.tensor), spec, n_jobs)
     need.refuse_beyond(usable_memory() + fit_peak(need.size, spec).before_costs)
     codes = _codes(dataset, spec) if labels is None else labels
-    weighting = EntryWeighting.learn(dataset.tensor, spec, codes)
     say("Comparing features")
-    costs = model_costs(dataset, spec)
+    weighting, rows, costs = _weighed(dataset, spec, codes)
     say("Finding a start")
-    known: Any = None
+    known = None
     if codes is not None:
         known = [None if code < 0 else code for code in codes.tolist()]
-    kept: dict[str, Any] = {}
-    if checkpoint is not None and "checkpoint" in signature(model.fit).parameters:
-        kept["checkpoint"] = checkpoint
-    model.fit(weighting.apply(dataset.tensor), costs, labels=known, callback=callback, **kept)
-    return FittedModel(spec, model, weighting)
+    return FitJob(spec, rows, costs, known), weighting
+
+
+def _weighed(
+    dataset: Dataset, spec: ModelSpec, codes: NDArray[np.int64] | None
+) -> tuple[EntryWeighting, SparseTensor, Costs | None]:
+    """How later rows are weighed, what is factorized, and its costs."""
+    if not spec.outcome_share:
+        weighting = EntryWeighting.learn(dataset.tensor, spec, codes)
+        return weighting, weighting.apply(dataset.tensor), model_costs(dataset, spec)
+    check_method(spec)
+    assert codes is not None  # the spec needs labels
+    marked = replace(dataset, tensor=with_outcome(dataset.tensor, codes, spec.outcome_share))
+    return *learn_with_outcome(dataset.tensor, spec, codes), model_costs(marked, spec)
+
+
+def _as_fitted(agreed: Agreement, model: Any) -> Agreement:
+    """The agreement on the features that are left in a model."""
+    spread = [part[: len(own)] for part, own in zip(agreed.spread, model.factors_[1:], strict=True)]
+    return replace(agreed, spread=spread)
 
 
 def needs_labels(spec: ModelSpec) -> bool:
     """Whether a fit of this spec looks at the outcome."""
-    return factorization(spec.method).needs_labels or spec.label_weighting > 0
+    weighed = "outcome" in spec.feature_weighting or spec.outcome_share > 0
+    return weighed or factorization(spec.method).needs_labels
 
 
 def _codes(dataset: Dataset, spec: ModelSpec) -> NDArray[np.int64] | None:
@@ -181,28 +271,7 @@ def _codes(dataset: Dataset, spec: ModelSpec) -> NDArray[np.int64] | None:
             "This model learns from an outcome, and the data have none",
             dataset.name,
             "no outcome",
-            "Give the data an outcome, or choose another method or no label weighting.",
+            "Give the data an outcome, or choose a method and a weighting that need none.",
             kind=InvalidData,
         )
     return read_labels(dataset).codes
-
-
-def model_costs(dataset: Dataset, spec: ModelSpec) -> list[NDArray[np.float64] | None] | None:
-    """One cost per mode, None where no mass moves; None for a method that uses none.
-
-    Without a row cost the largest matrix is never built.
-    """
-    used = factorization(spec.method).costs
-    if used == "none":
-        return None
-    # The random recipe draws the rows' costs first, so they are drawn even if nobody uses them.
-    fixed = spec.row_cost == "none" or (used == "features" and spec.costs != "random")
-    tensor = dataset.tensor
-    costs = build_costs(
-        tensor.select(0, [0]) if fixed else tensor,
-        spec.costs,
-        reference=tensor,
-        seed=spec.seed,
-        word_counts=None if fixed else dataset.word_counts,
-    )
-    return [None if fixed else costs[0], *costs[1:]]

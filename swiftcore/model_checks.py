@@ -22,11 +22,12 @@ from swiftcore.runtime.ranges import (
     text,
     whole,
 )
+from swiftcore.spec import SETTINGS
 from swiftcore.tensor.entry_checks import MAX_MODE
 
 MODEL_FORMAT = "swift-model 1"  # raise it when files written before cannot be read any more
 ROUNDING = 1e-6  # by which sums of profiles and objectives may be off
-LATER = ("spec", "weighting")  # facts that older files do not have
+LATER = ("spec", "weighting", "guidance", "fits", "found_in")  # facts that older files do not have
 PARTS = ("transport", "model_divergence", "data_divergence", "gap")  # of SWIFT's objective
 
 _TEXT = text(1_000_000)
@@ -42,7 +43,13 @@ _STEP = record(
         "seconds": real(0),
     }
 )
-_WEIGHTING = {"presence": FLAG, "scale": ABOVE_ZERO, "row_mass": maybe(ABOVE_ZERO)}
+_ENTRY_VALUES = SETTINGS["entry_values"]
+_WEIGHTING = {
+    "entry_values": Range(_ENTRY_VALUES.allows, _ENTRY_VALUES.wanted),
+    "presence": FLAG,  # in files of before
+    "scale": ABOVE_ZERO,
+    "row_mass": maybe(ABOVE_ZERO),
+}
 
 
 def _are_parameters(value: Any) -> bool:
@@ -68,13 +75,20 @@ ABOUT = {
     "rows_still": FLAG,
     "weighting": record(_WEIGHTING, optional=_WEIGHTING),
     "history": listed(_STEP, 10_000_000),
+    "guidance": record(
+        {"parent": text(64), "steps": Range(lambda value: isinstance(value, list), "a list")}
+    ),
+    "fits": whole(2),
+    "found_in": listed(whole(0), 1_000_000),
 }
 
 
 def check_names(arrays: Iterable[str], n_modes: int) -> None:
     """Raise ValueError if there is an array that no model has."""
     known = {"about", "feature_weights", "factor_0"}
-    known |= {f"{what}_{mode}" for what in ("factor", "cost") for mode in range(1, n_modes)}
+    known |= {
+        f"{what}_{mode}" for what in ("factor", "cost", "spread") for mode in range(1, n_modes)
+    }
     if unknown := sorted(set(arrays) - known):
         raise ValueError(f"an unknown array {unknown[0][:40]!r}")
 
@@ -105,6 +119,25 @@ def checked_weights(weights: NDArray[Any], n_features: int) -> NDArray[np.float6
     if not sound or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("weights of features that cannot be")
     return np.asarray(weights, dtype=np.float64)
+
+
+def check_agreement(
+    n_fits: int, found_in: Sequence[int], spread: Sequence[NDArray[Any]], shapes: Sequence[Any]
+) -> None:
+    """Raise ValueError unless as many fits can have found as many components so far apart.
+
+    Parameters
+    ----------
+    shapes : sequence
+        Of the factors of the feature modes.
+    """
+    rank = shapes[0][1]
+    if len(found_in) != rank or max(found_in) > n_fits:
+        raise ValueError("components found in more fits than there are")
+    for part, shape in zip(spread, shapes, strict=True):
+        sound = part.shape == shape and part.dtype.kind == "f"
+        if not sound or not ((part >= 0) & (part <= 1 + ROUNDING)).all():
+            raise ValueError("spreads that cannot be")
 
 
 def is_sound_factor(factor: NDArray[Any], *, signed: bool, profiles: bool) -> bool:

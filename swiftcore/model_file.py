@@ -23,21 +23,26 @@ from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.factorizations import load_estimator
+from swiftcore.evaluation.methods.method import AS_RECORDED
 from swiftcore.model_checks import (
     ABOUT,
     LATER,
     MODEL_FORMAT,
+    check_agreement,
     check_history,
     check_names,
     checked_weights,
     is_sound_factor,
 )
+from swiftcore.phenotypes.consensus import Agreement
+from swiftcore.phenotypes.guidance import Guidance
 from swiftcore.phenotypes.identifiers import dead_components
+from swiftcore.phenotypes.shares import masses
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.plain_json import read_json
 from swiftcore.runtime.ranges import record_faults
-from swiftcore.spec import SETTINGS, ModelSpec, value_problems
+from swiftcore.spec import SETTINGS, ModelSpec, renamed, value_problems
 from swiftcore.tensor import Mode
 
 OWN = Limits(decoded_mb=65_536)  # a file that its owner names may be large
@@ -63,6 +68,10 @@ class ModelContents:
         What SWIFT needs to project new rows.
     weighting : dict
         How the entries of new rows are weighed; the fields of ``EntryWeighting``.
+    guidance : Guidance or None
+        For a guided refit, what was asked of which result.
+    agreement : Agreement, optional
+        Of the fits behind a consensus.
     """
 
     spec: ModelSpec
@@ -76,11 +85,17 @@ class ModelContents:
     rows_fixed: bool
     feature_costs: Sequence[Array | None]
     weighting: Mapping[str, Any]
+    guidance: Guidance | None = None
+    agreement: Agreement | None = None
 
     @classmethod
-    def of(cls, model: Any, spec: ModelSpec, weighting: Mapping[str, Any]) -> ModelContents:
+    def of(
+        cls,
+        model: Any,
+        spec: ModelSpec,
+        weighting: Mapping[str, Any],
+    ) -> ModelContents:
         """The contents of a fitted estimator."""
-        weights = model.factors_[0].sum(axis=0)
         return cls(
             spec,
             model.get_params(),
@@ -88,7 +103,7 @@ class ModelContents:
             list(model.factors_),
             model.outcome_,
             tuple(model.history_),
-            getattr(model, "dead_components_", dead_components(weights)),
+            getattr(model, "dead_components_", dead_components(masses(model.factors_))),
             getattr(model, "value_unit_", 1.0),
             getattr(model, "rows_fixed_", True),
             getattr(model, "feature_costs_", [None] * (len(model.modes_) - 1)),
@@ -124,12 +139,17 @@ class ModelContents:
             "weighting": {k: v for k, v in self.weighting.items() if k != "features"},
             "history": [vars(entry) for entry in self.history],
         }
+        if self.guidance is not None:
+            about["guidance"] = self.guidance.plain()
         arrays: dict[str, Any] = {f"factor_{mode}": part for mode, part in enumerate(self.factors)}
         for mode, cost in enumerate(self.feature_costs, start=1):
             if cost is not None:
                 arrays[f"cost_{mode}"] = cost
         if weights is not None:
             arrays["feature_weights"] = weights
+        if self.agreement is not None:
+            about |= {"fits": self.agreement.n_fits, "found_in": self.agreement.found_in}
+            arrays |= {f"spread_{n}": part for n, part in enumerate(self.agreement.spread, 1)}
         text = json.dumps(about, default=_plain).encode()
         buffer = io.BytesIO()
         np.savez_compressed(buffer, about=np.frombuffer(text, dtype=np.uint8), **arrays)
@@ -225,16 +245,17 @@ def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
     check_history(history, promised=factorization(spec.method).costs == "all")
     if any(part >= spec.rank for part in about["dead_components"]):
         raise ValueError(f"a dead component beyond the rank of {spec.rank}")
-    weighting = dict(about.get("weighting", {}))
+    weighting = renamed(about.get("weighting", {}))
     if "feature_weights" in arrays:
         weighting["features"] = checked_weights(
             arrays["feature_weights"], sum(len(mode) for mode in modes[1:])
         )
+    factors = _checked_factors(arrays, modes, spec)
     return ModelContents(
         spec,
         parameters,
         modes,
-        _checked_factors(arrays, modes, spec),
+        factors,
         FitOutcome[about["outcome"]],
         history,
         tuple(about["dead_components"]),
@@ -242,13 +263,26 @@ def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
         about["rows_still"],
         check_costs(costs, [len(mode) for mode in modes[1:]]),
         weighting,
+        Guidance.from_plain(about["guidance"]) if "guidance" in about else None,
+        _agreement(about, arrays, factors[1:]),
     )
+
+
+def _agreement(
+    about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], features: Sequence[Array]
+) -> Agreement | None:
+    if "fits" not in about:
+        return None
+    n_fits, found_in = int(about["fits"]), tuple(about["found_in"])
+    spread = [arrays[f"spread_{mode}"] for mode in range(1, len(features) + 1)]
+    check_agreement(n_fits, found_in, spread, [factor.shape for factor in features])
+    return Agreement(n_fits, found_in, [np.asarray(part, dtype=np.float64) for part in spread])
 
 
 def _spec_of(parameters: Mapping[str, Any]) -> ModelSpec:
     """The spec of an estimator's parameters, for files that have none."""
     known = {name: value for name, value in parameters.items() if name in SETTINGS}
-    return ModelSpec.of({**known, "seed": parameters.get("random_state") or 0})
+    return ModelSpec.of({**AS_RECORDED, **known, "seed": parameters.get("random_state") or 0})
 
 
 def _checked_factors(

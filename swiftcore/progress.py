@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+USUAL_ITERATIONS = 90  # most fits converge in 20 to 180 (benchmarks/convergence.py)
+
 
 @dataclass(frozen=True)
 class FitProgress:
@@ -38,9 +40,50 @@ class FitProgress:
     accepted: bool
     seconds: float
 
+    @property
+    def expected(self) -> int:
+        """The iteration at which it will end, as far as one can say: seldom at the limit."""
+        usual = max(USUAL_ITERATIONS, round(1.25 * self.iteration))
+        return min(self.max_iterations, usual)
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the iteration that is expected to be the last."""
+        return (self.expected - self.iteration) * self.seconds / max(1, self.iteration)
+
 
 ProgressCallback = Callable[[FitProgress], bool | None]
 """Called after every iteration; return True to stop and keep what there is."""
+
+
+@dataclass(frozen=True)
+class FitsProgress:
+    """Where the fits behind a consensus stand.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps that are finished, and all of them: a fit that is compared, or a comparison.
+    begun : int
+        Fits that were finished before: they took no time now.
+    seconds : float
+        Since the first began.
+    """
+
+    done: int
+    total: int
+    begun: int
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the last is finished; None while nobody knows."""
+        here = self.done - self.begun
+        return (self.total - self.done) * self.seconds / here if here else None
+
+
+FitsCallback = Callable[[FitsProgress], bool | None]
+"""Called after every iteration of any of them; return True to stop."""
 
 
 class FitOutcome(Enum):

@@ -125,7 +125,7 @@ def test_a_new_setting_is_asked_for_everywhere(copy: Path, run: Run) -> None:
         "print(ModelSpec.from_json(ModelSpec(caution=2).to_json()).caution)\n"
     )
     said = run("-c", code).splitlines()
-    assert said == ["True False", "2.0 R = 10, caution 2", "2.0"]
+    assert said == ["True False", "2.0 SWIFT, R = 10, caution 2", "2.0"]
     shutil.copytree(ROOT / "docs" / "_ext", copy / "docs")
     page = "import sys; sys.path.insert(0, 'docs')\nfrom settings_table import settings_table\n"
     page += "from swiftcore.spec import SETTINGS\nprint(settings_table(SETTINGS))"

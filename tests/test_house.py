@@ -73,8 +73,6 @@ ALLOWED_UNUSED = {  # patterns
     "DirectWasserstein": "a benchmark: it is there for its slowness",
     "from_frame": "the way from pandas, for notebooks",
     "from_sparse": "the way from pydata sparse, for notebooks",
-    "memberships_": "what users of a fitted estimator read",
-    "objective_": "what users of a fitted estimator read",
     "__dir__": "Python lists the names of the package by it",
     "__getattr__": "Python imports the names of the package by it, when they are needed",
     "deep": "scikit-learn's get_params has this argument",

@@ -11,7 +11,7 @@ from dashboard.charts import style
 
 
 def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Figure:
-    """The phenotypes of one row, the strongest on top."""
+    """The phenotypes of one row, the strongest on top; those it has less of to the left."""
     details = [
         f"{style.hover(name)}<br>{share:.0%} of this row"
         for name, share in zip(names, shares, strict=True)
@@ -21,7 +21,7 @@ def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Fi
             x=list(shares),
             y=list(range(len(names))),
             orientation="h",
-            marker={"color": style.GREEN},
+            marker={"color": [style.GREEN if share > 0 else style.GREY for share in shares]},
             text=[f"{share:.0%}" for share in shares],
             textposition="outside",
             cliponaxis=False,
@@ -30,7 +30,7 @@ def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Fi
         )
     )
     style.dress(figure, height=style.bars_height(len(names)), x=title)
-    figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, max([*shares, 0.01]) * 1.15])
+    style.share_axis(figure, shares)
     return style.name_bars(figure, names, width=34)
 
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dashboard.charts import style
+from swiftcore.phenotypes.names import LESS
 
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
@@ -18,13 +19,19 @@ BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0
 def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figure:
     """The features of one mode as horizontal bars, the most relevant on top.
 
+    Bars of features that the phenotype has less of go to the left, in grey.
+
     Parameters
     ----------
     table : DataFrame
-        feature, weight, lift, rows (rows as text: small counts may be hidden).
+        feature, weight, lift, rows (rows as text: small counts may be hidden); of a consensus
+        also spread, drawn as a line to both sides of the bar's end.
     """
+    signed = style.has_signs(table["weight"])
+    spread = table.get("spread")
     details = [
         f"{style.hover(row.feature)}<br>{row.weight:.1%} of this phenotype"
+        f"{': less of it' if row.weight < 0 else ''}"
         f"<br>{row.lift:.1f} times its usual share<br>{style.safe(row.rows)} rows behind it"
         for row in table.itertuples()
     ]
@@ -33,18 +40,24 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
             x=table["weight"],
             y=list(range(len(table))),
             orientation="h",
-            marker={"color": colour},
+            marker={"color": [colour if weight > 0 else style.GREY for weight in table["weight"]]},
             hovertext=details,
             hoverinfo="text",
-            text=[f"{weight:.0%}" for weight in table["weight"]],
+            text=[f"{weight:+.0%}" if signed else f"{weight:.0%}" for weight in table["weight"]],
             textposition="outside",
             cliponaxis=False,
+            error_x=None if spread is None else {"array": spread, "thickness": 1, "width": 3},
         )
     )
     style.dress(figure, height=style.bars_height(len(table)), x=weight_title)
-    top = float(table["weight"].max()) if len(table) else 1.0
-    figure.update_xaxes(tickformat=".0%", nticks=5, range=[0, top * 1.15])
-    return style.name_bars(figure, table["feature"].tolist())
+    style.share_axis(figure, table["weight"] if spread is None else table["weight"] + spread)
+    return style.name_bars(figure, with_signs(table["feature"], table["weight"]))
+
+
+def with_signs(features: Sequence[str], weights: Sequence[float]) -> list[str]:
+    """The features, with a word before those that a phenotype has less of."""
+    pairs = zip(features, weights, strict=True)
+    return [f"{LESS}{feature}" if weight < 0 else feature for feature, weight in pairs]
 
 
 def glance(
@@ -58,8 +71,11 @@ def glance(
         ]
         for feature, row in zip(features, weights, strict=True)
     ]
-    figure = _heat(weights, phenotypes, features, details, title)
-    return style.dress(figure, height=style.grid_height(len(features), each=24, most=1400))
+    figure = style.dress(
+        _heat(weights, details, title),
+        height=style.grid_height(len(features), each=24, most=1400),
+    )
+    return _name_cells(figure, phenotypes, features)
 
 
 def overlap(similarities: NDArray[np.float64], phenotypes: Sequence[str]) -> go.Figure:
@@ -71,27 +87,28 @@ def overlap(similarities: NDArray[np.float64], phenotypes: Sequence[str]) -> go.
         ]
         for one, row in zip(phenotypes, similarities, strict=True)
     ]
-    figure = _heat(
-        similarities, phenotypes, phenotypes, details, "Similarity", highest=1.0, tickformat=".1f"
+    figure = style.dress(
+        _heat(similarities, details, "Similarity", highest=1.0, tickformat=".1f"),
+        height=style.grid_height(len(phenotypes), each=30),
     )
-    return style.dress(figure, height=style.grid_height(len(phenotypes), each=30))
+    return _name_cells(figure, phenotypes, phenotypes)
 
 
 def _heat(
     values: NDArray[np.float64],
-    across: Sequence[str],
-    down: Sequence[str],
     details: list[list[str]],
     title: str,
     highest: float | None = None,
     tickformat: str = ".0%",
 ) -> go.Figure:
-    figure = go.Figure(
+    signed = style.has_signs(values)
+    top = highest or float(np.abs(values).max(initial=0.0))
+    return go.Figure(
         go.Heatmap(
             z=values,
-            colorscale=style.HEAT,
-            zmin=0,
-            zmax=highest,
+            colorscale=style.SIGNED_HEAT if signed else style.HEAT,
+            zmin=-top if signed else 0,
+            zmax=top if signed else highest,
             hovertext=details,
             hoverinfo="text",
             xgap=1,
@@ -103,6 +120,10 @@ def _heat(
             },
         )
     )
+
+
+def _name_cells(figure: go.Figure, across: Sequence[str], down: Sequence[str]) -> go.Figure:
+    """Names of the columns on top and of the rows at the left; after the figure is dressed."""
     figure.update_xaxes(**_named(across, 12), side="top", showgrid=False)
     figure.update_yaxes(**_named(down, 26), autorange="reversed", showgrid=False)
     return figure
@@ -115,7 +136,7 @@ def _named(names: Sequence[str], longest: int) -> dict[str, Any]:
 
 
 def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) -> go.Figure:
-    """Two phenotypes over the same features, one to each side.
+    """Two phenotypes over the same features, one to each side; with signs, one above the other.
 
     Parameters
     ----------
@@ -126,8 +147,9 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
     """
     places = list(range(len(table)))
     figure = go.Figure()
+    signed = style.has_signs(table[["left", "right"]])
     for column, name, sign, colour in (
-        ("left", left, -1, style.PURPLE),
+        ("left", left, 1 if signed else -1, style.PURPLE),
         ("right", right, 1, style.GREEN),
     ):
         figure.add_bar(
@@ -140,6 +162,10 @@ def back_to_back(table: pd.DataFrame, left: str, right: str, weight_title: str) 
             hovertext=_side_hints(table["feature"], table[column], name),
         )
     style.dress(figure, height=style.bars_height(len(table)) + 30, x=weight_title, legend=True)
+    if signed:
+        figure.update_layout(barmode="group")
+        style.share_axis(figure, table[["left", "right"]])
+        return style.name_bars(figure, table["feature"].tolist())
     top = float(max(table["left"].max(), table["right"].max())) if len(table) else 1.0
     ticks = [round(top * step, 2) for step in (-1, -0.5, 0, 0.5, 1)]
     figure.update_layout(barmode="overlay")
@@ -155,26 +181,32 @@ def _side_hints(features: Sequence[str], weights: Sequence[float], name: str) ->
 
 
 def matched(table: pd.DataFrame) -> go.Figure:
-    """How well the phenotypes of two runs pair up.
+    """How well the phenotypes of two runs pair up; both names beside each bar.
 
     Parameters
     ----------
     table : DataFrame
-        here, there, similarity, only the pairs.
+        here, there (what the two are called), similarity, turned; only the pairs.
     """
-    names = [f"{here} - {there}" for here, there in zip(table["here"], table["there"], strict=True)]
+    pairs = list(zip(table["here"], table["there"], strict=True))
     figure = go.Figure(
         go.Bar(
             x=table["similarity"],
             y=list(range(len(table))),
             orientation="h",
             marker={"color": style.BLUE},
-            text=[f"{value:.2f}" for value in table["similarity"]],
+            text=[
+                f"{value:.2f}{', turned round' if turned else ''}"
+                for value, turned in zip(table["similarity"], table["turned"], strict=True)
+            ],
             textposition="outside",
             cliponaxis=False,
-            hoverinfo="skip",
+            hovertext=["<br>and<br>".join(map(style.hover, pair)) for pair in pairs],
+            hoverinfo="text",
         )
     )
-    style.dress(figure, height=style.bars_height(len(table), each=28), x="Similarity")
-    figure.update_xaxes(range=[0, 1.1])
-    return style.name_bars(figure, names)
+    style.dress(figure, height=style.bars_height(len(table), each=44), x="Similarity")
+    figure.update_xaxes(range=[0, 1.25], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    style.name_bars(figure, ["" for _ in pairs])
+    named = [f"{style.safe(one, 70)}<br>{style.safe(other, 70)}" for one, other in pairs]
+    return figure.update_yaxes(ticktext=named)

@@ -80,8 +80,8 @@ def phenotype_labels(phenotypes: Sequence[str], names: Mapping[str, str]) -> lis
     return [f"{phenotype} {names.get(phenotype, '')}".strip() for phenotype in phenotypes]
 
 
-def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
-    """SWIFT minus each other method, with its interval; right of zero SWIFT is ahead."""
+def difference_dots(comparison: pd.DataFrame, metric: str, ours: str = "SWIFT") -> go.Figure:
+    """Ours minus each other method, with its interval; right of zero ours is ahead."""
     order = comparison.sort_values("difference", ascending=False, ignore_index=True)
     difference, low, high = (order[one].to_numpy(float) for one in ("difference", "low", "high"))
     clear = order["clear"].to_numpy(bool)
@@ -102,7 +102,7 @@ def difference_dots(comparison: pd.DataFrame, metric: str) -> go.Figure:
         )
     )
     figure.add_vline(x=0, line_width=1, line_dash="dash", line_color=style.INK)
-    words = f"Difference in {style.safe(metric)}<br>◀ SWIFT behind · SWIFT ahead ▶"
+    words = f"Difference in {style.safe(metric)}<br>◀ {style.safe(ours)} behind · ahead ▶"
     style.dress(figure, height=style.bars_height(len(order)), x=words)
     return style.name_bars(figure, [title(method) for method in order["method"]])
 

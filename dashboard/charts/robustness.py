@@ -14,9 +14,9 @@ from dashboard.text.result_sentences import RECIPE_TITLES
 from swiftcore.evaluation.methods.catalogue import short_title_of, title_of
 
 
-def noise_lines(scores: pd.DataFrame, metric: str, axis: str) -> go.Figure:
-    """Score against noise level."""
-    figure = _method_lines(noise_means(scores), "level", ".0%", metric, axis)
+def noise_lines(scores: pd.DataFrame, metric: str, axis: str, ours: str = "swift") -> go.Figure:
+    """Score against noise level; the line of our method is the thick one."""
+    figure = _method_lines(noise_means(scores), "level", ".0%", metric, axis, ours)
     figure.update_xaxes(tickformat=".0%", tickvals=sorted(scores["level"].unique()))
     return figure
 
@@ -29,9 +29,11 @@ def rank_lines(summary: pd.DataFrame, metric: str, axis: str) -> go.Figure:
     return figure
 
 
-def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis: str) -> go.Figure:
+def _method_lines(
+    means: pd.DataFrame, across: str, form: str, metric: str, axis: str, ours: str = "swift"
+) -> go.Figure:
     """Mean score of each method; every one has its own dash and marker, named at its end."""
-    order = sorted(means["method"].unique(), key=lambda name: (name != "swift", name))
+    order = sorted(means["method"].unique(), key=lambda name: (name != ours, name))
     figure = go.Figure()
     for method in order:
         one = means[means["method"] == method]
@@ -41,7 +43,7 @@ def _method_lines(means: pd.DataFrame, across: str, form: str, metric: str, axis
             y=one["mean"],
             mode="lines+markers",
             name=style.safe(title_of(method)),
-            line={"color": colour, "width": 4 if method == "swift" else 2, "dash": dash},
+            line={"color": colour, "width": 4 if method == ours else 2, "dash": dash},
             marker={"symbol": marker, "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
             hovertemplate=(
@@ -167,6 +169,40 @@ def rank_line(table: pd.DataFrame, metric: str, axis: str) -> go.Figure:
         )
     )
     style.dress(figure, height=380, x=axis, y=style.safe(metric))
+    figure.update_xaxes(tickvals=table["rank"].tolist())
+    return figure
+
+
+def rank_choice(table: pd.DataFrame, recommended: int, axis: str) -> go.Figure:
+    """Stability and error against the number of phenotypes; the recommended one is marked.
+
+    Parameters
+    ----------
+    table : DataFrame
+        rank, stability, least, objective.
+    """
+    figure = go.Figure()
+    for column, name, colour, dash in (
+        ("stability", "found again, on average", style.BLUE, "solid"),
+        ("least", "found again, the least stable", style.BLUE, "dot"),
+        ("objective", "error (right)", style.VERMILLION, "solid"),
+    ):
+        figure.add_scatter(
+            x=table["rank"],
+            y=table[column],
+            name=name,
+            yaxis="y2" if column == "objective" else "y",
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": dash},
+            hovertemplate=f"%{{x}} phenotypes, {name}: %{{y:.4g}}<extra></extra>",
+        )
+    style.dress(figure, height=400, x=axis, y="Share of fits", legend=True)
+    figure.update_layout(
+        yaxis={"range": [0, 1.05], "tickformat": ".0%"},
+        yaxis2={"overlaying": "y", "side": "right", "showgrid": False, "title": "Error"},
+        margin={"r": 80},
+    )
+    figure.add_vline(recommended, line={"color": style.GREEN, "dash": "dash"})
     figure.update_xaxes(tickvals=table["rank"].tolist())
     return figure
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dashboard.text.display import clipped, visible
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
@@ -25,6 +25,7 @@ METHOD_COLOURS = (*(colour for colour in SERIES if colour != GREY), "#7F0000")  
 MODE_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE)
 TOWARDS, AWAY = VERMILLION, BLUE  # links with the outcome; the side and a word say it too
 HEAT = "Cividis"
+SIGNED_HEAT = [[0.0, BLUE], [0.5, "#F7F7F7"], [1.0, VERMILLION]]  # below 0, 0, above
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "pentagon")
 INK, FAINT = "#1F2933", "#E5E7EB"
@@ -146,6 +147,18 @@ def say_source(figure: Figure, said: str) -> None:
             "pad": {"t": 6},
         },
     )
+
+
+def has_signs(values: ArrayLike) -> bool:
+    """Whether some are below 0, so that 0 belongs into the middle."""
+    return bool((np.asarray(values, dtype=np.float64) < 0).any())
+
+
+def share_axis(figure: Figure, values: ArrayLike) -> None:
+    """Percentages on the x axis, with room for the numbers beside the bars."""
+    largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.01)) * 1.2
+    low = -largest if has_signs(values) else 0.0
+    figure.update_xaxes(tickformat=".0%", nticks=5, range=[low, largest])
 
 
 def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figure:

@@ -12,9 +12,13 @@ from scipy import sparse
 
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from swiftcore.data.building.diagnosis_groups import diagnosis_paths, suggested_group
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
+from swiftcore.phenotypes.item import Item
 from swiftcore.phenotypes.matching import partners, similarity
+from swiftcore.phenotypes.names import SLIGHT
+from swiftcore.phenotypes.shares import profiles
 from swiftcore.tensor import Mode, SparseTensor
 
 WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
@@ -28,7 +32,8 @@ class Profile:
     Attributes
     ----------
     table : DataFrame
-        feature, weight, lift, rows: the shown features, most relevant first.
+        feature, weight, lift, rows: the shown features, most relevant first; of a consensus
+        also spread.
     weak : int
         Features with some weight that are not shown because they are weak.
     weak_share : float
@@ -118,8 +123,8 @@ def profile(
     """
     common = row_counts(has) >= limit
     behind = np.asarray(has[list(phenotype.rows)].sum(axis=0)).ravel()
-    strong = [item for item in phenotype.items[mode] if item.weight >= WEAK and common[item.index]]
-    strong = strong[:MAX_BARS]
+    listed = phenotype.items[mode]
+    strong = [item for item in listed if abs(item.weight) >= WEAK and common[item.index]][:MAX_BARS]
     table = pd.DataFrame(
         {
             "feature": [item.label for item in strong],
@@ -128,11 +133,13 @@ def profile(
             "rows": [int(behind[item.index]) for item in strong],
         }
     )
-    column = factor[:, phenotype.component] / max(factor[:, phenotype.component].sum(), 1e-300)
-    listed = int(np.count_nonzero((column > 0) & common))
-    weak_share = float(column[common].sum()) - float(table["weight"].sum())
+    if phenotype.found_in is not None:
+        table["spread"] = [item.spread for item in strong]
+    column = np.abs(profiles(factor[:, [phenotype.component]])).ravel()
+    known = int(np.count_nonzero((column > 0) & common))
+    weak_share = float(column[common].sum()) - float(table["weight"].abs().sum())
     rare = int(np.count_nonzero((column > 0) & ~common))
-    return Profile(table, listed - len(table), max(0.0, weak_share), rare)
+    return Profile(table, known - len(table), max(0.0, weak_share), rare)
 
 
 def row_counts(has: sparse.csr_array) -> NDArray[np.float64]:
@@ -140,30 +147,43 @@ def row_counts(has: sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(has.sum(axis=0)).ravel()
 
 
-def working_name(phenotype: Phenotype, counts: Sequence[NDArray[np.float64]], limit: int) -> str:
-    """The top feature of each mode that enough rows have; each feature once."""
-    tops: list[str] = []
+def nameable(
+    phenotype: Phenotype, counts: Sequence[NDArray[np.float64]], limit: int
+) -> list[list[Item]]:
+    """The features of each mode that enough rows have and that stand for the phenotype."""
+    found = []
     for items, count in zip(phenotype.items.values(), counts, strict=True):
-        common = (item.label for item in items if count[item.index] >= limit)
-        tops += [label for label in common if label not in tops][:1]
-    return " + ".join(tops) or "(too rare to name)"
+        least = SLIGHT * max((abs(item.weight) for item in items), default=0.0)
+        strong = [item for item in items if abs(item.weight) >= min(WEAK, least)]
+        found.append([item for item in strong if count[item.index] >= limit])
+    return found
+
+
+def group_name(modes: Sequence[Sequence[Item]], labels: Sequence[tuple[str, ...]]) -> str:
+    """The smallest CCS group that holds most of a phenotype's diagnoses, if codes are known."""
+    for items, names in zip(modes, labels, strict=True):
+        weights = {item.label: item.weight for item in items if item.weight > 0}
+        if found := suggested_group(weights, diagnosis_paths(names)):
+            return found
+    return ""
 
 
 def most_similar(fit: FittedRun, component: int, count: int = 3) -> list[tuple[str, float]]:
     """The phenotypes nearest to one, each with its similarity."""
-    found = similarity(fit.factors[1:], fit.factors[1:])[component]
+    found = np.abs(similarity(fit.factors[1:], fit.factors[1:])[component])
     order = [int(other) for other in np.argsort(-found, kind="stable")]
     alive = [other for other in order if other != component and other not in fit.dead]
     return [(fit.identifiers[other], float(found[other])) for other in alive[:count]]
 
 
 def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
-    """The best one-to-one partners of two fits of the same features.
+    """The best one-to-one partners of two fits of the same features, whatever their methods.
 
     Returns
     -------
     DataFrame
-        here, there, similarity; phenotypes without a partner have an empty text and NaN.
+        here, there, similarity (by absolute value), turned (whether the two have opposite
+        signs); phenotypes without a partner have an empty text and NaN.
     """
     mine = [part for part in range(here.rank) if part not in here.dead]
     theirs = [part for part in range(there.rank) if part not in there.dead]
@@ -171,12 +191,12 @@ def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
     pairs = {mine[row]: (theirs[column], found[row, column]) for row, column in partners(found)}
     taken = {partner for partner, _ in pairs.values()}
     rows = [
-        (here.identifiers[part], there.identifiers[partner], float(value))
+        (here.identifiers[part], there.identifiers[partner], float(abs(value)), bool(value < 0))
         for part, (partner, value) in pairs.items()
     ]
-    rows += [(here.identifiers[part], "", np.nan) for part in mine if part not in pairs]
-    rows += [("", there.identifiers[part], np.nan) for part in theirs if part not in taken]
-    table = pd.DataFrame(rows, columns=["here", "there", "similarity"])
+    rows += [(here.identifiers[part], "", np.nan, False) for part in mine if part not in pairs]
+    rows += [("", there.identifiers[part], np.nan, False) for part in theirs if part not in taken]
+    table = pd.DataFrame(rows, columns=["here", "there", "similarity", "turned"])
     return table.sort_values("similarity", ascending=False, ignore_index=True)
 
 
@@ -239,9 +259,11 @@ def pair_table(
     most: int = MAX_BARS,
 ) -> pd.DataFrame:
     """The strongest features of two phenotypes side by side: feature, left, right."""
-    columns = [fit.factors[axis][:, part] for fit, part in zip(fits, components, strict=True)]
-    left, right = (column / max(column.sum(), 1e-300) for column in columns)
-    strength = np.where(common, np.maximum(left, right), 0.0)
+    left, right = (
+        profiles(fit.factors[axis][:, [part]]).ravel()
+        for fit, part in zip(fits, components, strict=True)
+    )
+    strength = np.where(common, np.maximum(np.abs(left), np.abs(right)), 0.0)
     places = [
         int(place)
         for place in np.argsort(-strength, kind="stable")[:most]

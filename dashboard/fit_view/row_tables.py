@@ -13,14 +13,7 @@ from dashboard.store.results import FittedRun, entry_shares
 from swiftcore.phenotypes.describe import CARRIED
 from swiftcore.tensor import Mode, SparseTensor
 
-BINS = np.linspace(0.0, 1.0, 11)
-
-
-def shares(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """How much of each row is which phenotype: rows x rank, rows add up to 1 (or to 0)."""
-    mass = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
-    whole = mass.sum(axis=1, keepdims=True)
-    return np.divide(mass, whole, out=np.zeros_like(mass, dtype=np.float64), where=whole > 0)
+BINS, SIGNED_BINS = np.linspace(0.0, 1.0, 11), np.linspace(-1.0, 1.0, 11)
 
 
 def membership_table(
@@ -123,13 +116,14 @@ def strength_counts(
     if outcome is not None:
         words = np.array([outcome_word(value) for value in outcome])
         groups = {str(word): strength[words == word] for word in np.unique(words)}
+    bins = SIGNED_BINS if (strength < 0).any() else BINS
     frames = [
         pd.DataFrame(
             {
                 "class": name,
-                "low": BINS[:-1],
-                "high": BINS[1:],
-                "count": np.histogram(values, BINS)[0],
+                "low": bins[:-1],
+                "high": bins[1:],
+                "count": np.histogram(values, bins)[0],
             }
         )
         for name, values in groups.items()

@@ -16,6 +16,7 @@ from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
+from swiftcore.phenotypes.names import CANDIDATES, working_names
 
 FEATURES_READ = 60  # described per phenotype and mode; the strong ones are shown, the rest counted
 
@@ -31,7 +32,9 @@ class FitSummary:
     presence : tuple of sparse array, (rows x features)
         For each feature mode, which row has which feature.
     working_names : dict of str to str
-        The strongest features that enough rows have; user text.
+        What tells each from the others, of features that enough rows have; user text.
+    groups : dict of str to str
+        The CCS group that holds most of the diagnoses of each; only of those that have one.
     names : dict of str to str
         The clinician's name, else the working name; user text.
     links : dict of str to Link
@@ -50,6 +53,7 @@ class FitSummary:
     phenotypes: dict[str, Phenotype]
     presence: tuple[sparse.csr_array, ...]
     working_names: dict[str, str]
+    groups: dict[str, str]
     names: dict[str, str]
     links: dict[str, Link]
     stability: dict[str, float]
@@ -101,9 +105,14 @@ def summarize_fit(
     """
     described = {each.identifier: each for each in phenotypes}
     counts = [phenotype_tables.row_counts(has) for has in presence]
-    working = {
-        name: phenotype_tables.working_name(each, counts, limit) for name, each in described.items()
+    usable = {
+        name: phenotype_tables.nameable(each, counts, limit) for name, each in described.items()
     }
+    rows = max(1, card.shape[0])
+    strongest = {name: [items[:CANDIDATES] for items in each] for name, each in usable.items()}
+    working = working_names(strongest, [count / rows for count in counts])
+    labels = [mode.labels for mode in fit.modes[1:]]
+    groups = {name: phenotype_tables.group_name(each, labels) for name, each in usable.items()}
     digests = {name: fit.phenotype_digest(part) for part, name in enumerate(fit.identifiers)}
     own = [one for one in reviews if digests.get(one.phenotype) == one.phenotype_digest]
     return FitSummary(
@@ -113,6 +122,7 @@ def summarize_fit(
         described,
         tuple(presence),
         working,
+        {name: group for name, group in groups.items() if group},
         working | phenotype_tables.clinical_names(own),
         phenotype_tables.links(fit.links),
         phenotype_tables.stability(stability),

@@ -17,15 +17,27 @@ from dashboard.jobs.estimate import Estimate, estimate
 from dashboard.jobs.memory_watch import ended_by_kernel
 from dashboard.jobs.need import need_of
 from dashboard.store.cards import RunCard, RunState
-from dashboard.store.job_state import Job
-from dashboard.store.request import OF_A_FIT, Request
+from dashboard.store.job_state import FIT_STATE, Job
+from dashboard.store.request import EXPERIMENTS, Request
+from dashboard.store.results import LAST_STATE
 from dashboard.store.store import Store
 from dashboard.store.temporary import remove, sweep
 from swiftcore.errors import InvalidSettings, SwiftError, refuse
+from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.memory import family, oom_kills, usable_memory
 
-__all__ = ["Estimate", "active", "cancel", "check_fit", "check_memory", "estimate", "start"]
+__all__ = [
+    "Estimate",
+    "active",
+    "cancel",
+    "check_fit",
+    "check_memory",
+    "estimate",
+    "go_on",
+    "start",
+]
 
+FURTHER = 4  # times as many iterations, when a fit goes on beyond its limit
 PATIENCE = (1.0, 1.0)  # seconds from the flag to SIGTERM, and from SIGTERM to SIGKILL
 CODE = Path(__file__).parents[2]
 
@@ -77,10 +89,30 @@ def start(store: Store, request: Request) -> str:
     return run_id
 
 
-def check_fit(store: Store, request: Request) -> None:
-    """Refuse to follow the phenotypes of a fit that nobody computed here.
+def go_on(store: Store, run_id: str) -> str:
+    """Go on with a finished fit that ended at its limit: the same fit with a larger one.
 
-    Noise and stability compute the fit again and number its phenotypes; only a fit computed
+    It begins in the state in which the other ended, and comes to the bits that it would have
+    come to from its start.
+
+    Returns
+    -------
+    str
+        The run of the larger limit.
+    """
+    card = store.run(run_id)
+    most = FURTHER * card.request.spec.max_iterations
+    request = Request("fit", card.dataset, {**card.request.settings, "max_iterations": most})
+    reached, place = store.root / "runs" / run_id / LAST_STATE, store.checkpoints(request.key())
+    if reached.is_file() and not (place / FIT_STATE).exists():
+        write_atomic(place / FIT_STATE, reached.read_bytes(), private=True)
+    return start(store, request)
+
+
+def check_fit(store: Store, request: Request) -> None:
+    """Refuse to judge, or follow the phenotypes of, a fit that nobody computed here.
+
+    An experiment computes the fit again and numbers its phenotypes; only a fit computed
     here is known to have the same.
 
     Raises
@@ -88,13 +120,22 @@ def check_fit(store: Store, request: Request) -> None:
     UnknownRun
         If the fit is not in the store.
     InvalidSettings
-        If it was imported.
+        If it was imported, or changed by hand before it was fitted again.
     """
     fit = store.run(request.run) if request.run else None
-    if fit is not None and fit.imported is not None and request.kind in OF_A_FIT:
+    if fit is not None and fit.request.guidance and request.kind in EXPERIMENTS:
+        raise refuse(
+            "fit-guided",
+            "Phenotypes that were changed by hand cannot be followed or judged",
+            f"run {fit.id[:8]}",
+            "a refit: another fit of its settings has other phenotypes",
+            "Follow those of the fit it began as.",
+            kind=InvalidSettings,
+        )
+    if fit is not None and fit.imported is not None and request.kind in EXPERIMENTS:
         raise refuse(
             "fit-imported",
-            "Only phenotypes that were computed here can be followed",
+            "Only phenotypes that were computed here can be followed or judged",
             f"run {fit.id[:8]}",
             f"a result {fit.imported.words}",
             "Compute the same fit here first, and choose that one.",

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.store.store import Store
+from swiftcore.evaluation.experiments.tuning.candidates import sharpest
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.methods.fit_peak import projection_peak, team_peak
 from swiftcore.evaluation.methods.memory_need import MemoryNeed, fit_need
+from swiftcore.projection import ROWS_AT_ONCE
 from swiftcore.runtime.memory import usable_memory
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import TensorSize
 
-ROWS_AT_ONCE = 500  # of a projection, between two looks at the cancel flag
 HELD_BACK = 2  # of an experiment's folds: one chooses, one judges
 
 
@@ -63,11 +64,14 @@ def _largest_fit(store: Store, request: Request) -> tuple[TensorSize, ModelSpec]
     size = store.usable_card(request.dataset).size
     if request.kind == "fit":
         return size, request.spec
+    if request.kind == "tune":  # stability is looked at with all rows
+        return size, ModelSpec(rank=max(request.settings["ranks"]), sharpness=sharpest())
     if request.kind != "projection" and request.kind not in OF_A_FIT:  # some rows are held back
         folds = request.settings["folds"]
         size = size.with_rows(max(1, size.shape[0] * (folds - HELD_BACK) // folds))
     if request.run:
-        return size, store.run(request.run).request.spec
+        spec = store.run(request.run).request.spec
+        return size, replace(spec, rank=max([spec.rank, *request.settings.get("ranks", [])]))
     grid = CATALOGUE["swift"].settings(request.settings["quick"])
-    sharpest = max(changes["sharpness"] for changes in grid)
-    return size, ModelSpec(rank=max(request.settings["ranks"]), sharpness=sharpest)
+    sharp = max(changes["sharpness"] for changes in grid)
+    return size, ModelSpec(rank=max(request.settings["ranks"]), sharpness=sharp)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.jobs import jobs
+from dashboard.jobs.effort import EFFORTS
 from dashboard.store.cards import RunState
 from dashboard.store.keeping import set_kept
 from dashboard.store.request import Request
@@ -56,10 +57,11 @@ def seed_samples(store: Store) -> None:
 
 def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
     """What is computed for each sample, by file name; the fit comes first."""
-    fit = Request("fit", dataset, {"rank": rank})
+    fit = Request("fit", dataset, {"rank": rank, **EFFORTS["Standard"]})
     yield "fit", fit
     ranks = [5, rank]
-    yield "evaluation", Request("evaluation", dataset, {"ranks": ranks, "methods": COMPARED})
+    compared = {"ranks": ranks, "methods": COMPARED}
+    yield "evaluation", Request("evaluation", dataset, compared, fit.key())
     yield (
         "noise",
         Request(
@@ -69,8 +71,9 @@ def requests(dataset: str, rank: int) -> Iterator[tuple[str, Request]]:
             fit.key(),
         ),
     )
-    yield "ablation", Request("ablation", dataset, {"ranks": [rank]})
+    yield "ablation", Request("ablation", dataset, {"ranks": [rank]}, fit.key())
     yield "stability", Request("stability", dataset, {"ranks": [rank]}, fit.key())
+    yield "ranks", Request("ranks", dataset, {"ranks": [rank // 2, rank, 3 * rank // 2]})
 
 
 def make_samples(names: list[str]) -> None:

@@ -77,10 +77,13 @@ def _compute(root: Path, job: Job) -> None:
     need.refuse_beyond(usable_memory(own))  # other programs may have taken it meanwhile
     watch_memory(need, partial(job.note_end, RunState.FAILED))
     from dashboard.jobs.compute import compute
+    from dashboard.store.lineage import carry_reviews
 
     with _lack_of_memory_in_words(need):
         files = compute(store, request, reporter)
     reporter.phase("Saving")
+    if request.guidance:
+        carry_reviews(store, request, files)
     store.publish_run(request, files, float(about["created"]), reporter.seconds)
 
 

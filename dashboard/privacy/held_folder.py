@@ -34,6 +34,21 @@ def held(folder: Path, *, wait: bool = True) -> Iterator[Path]:
         os.close(handle)
 
 
+def is_held(folder: Path) -> bool:
+    """Whether the process that a folder belongs to still runs."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def sweep_unheld(parent: Path, pattern: str = "*") -> None:
     """Remove the folders that processes have left behind which are gone."""
     for folder in parent.glob(pattern):

@@ -17,6 +17,7 @@ from swiftcore.errors import InvalidData, refuse
 MEGABYTE = 1024 * 1024
 SETTING = "SWIFT_UPLOAD_{}_MB"
 COMING = ".part"
+SERVERS = "servers"  # below the data folder, one place per port
 FILE_FULL = "upload-file"
 
 
@@ -173,7 +174,7 @@ class Arrival:
 
 def server_place(root: Path, port: int) -> Path:
     """Where a server keeps what is its own while it runs."""
-    return root / "servers" / str(port)
+    return root / SERVERS / str(port)
 
 
 def inbox_of(root: Path, port: int) -> Inbox:

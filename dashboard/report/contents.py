@@ -18,22 +18,33 @@ from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, plural
+from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, label, plural
 from swiftcore import __version__
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.methods.catalogue import factorization, title_of
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.names import LESS
 from swiftcore.tensor import SparseTensor
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature of a phenotype; ``rows`` is how many carriers have it, small counts hidden."""
+    """One feature of a phenotype; ``rows`` is how many carriers have it, small counts hidden.
+
+    ``spread`` is how far the weight typically is from this one in the fits of a consensus.
+    """
 
     name: str
     weight: float
     lift: float
     rows: str
+    spread: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The name, with a word before it if the phenotype has less of it."""
+        return f"{LESS}{self.name}" if self.weight < 0 else self.name
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,8 @@ class PhenotypeSheet:
     name : str
         The clinician's name, else the working name.
     working_name : str
+    group : str
+        The CCS group that holds most of its diagnoses; empty if codes are not known.
     share : float
         Of the model's mass.
     carriers : str
@@ -66,12 +79,17 @@ class PhenotypeSheet:
         Lasso weight, share of folds with its sign, share of repeated runs with the phenotype.
     reviews : tuple of Review
     modes : tuple of ModeSheet
+    found_in : tuple of two ints, or None
+        Of a consensus: in how many fits it was found, of how many.
+    found_rarely : bool
+        Whether most of those fits do not have it.
     """
 
     identifier: str
     digest: str
     name: str
     working_name: str
+    group: str
     share: float
     carriers: str
     link: str
@@ -80,6 +98,8 @@ class PhenotypeSheet:
     found_again: float | None
     reviews: tuple[Review, ...]
     modes: tuple[ModeSheet, ...]
+    found_in: tuple[int, int] | None = None
+    found_rarely: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,10 @@ class Report:
     Attributes
     ----------
     title, subtitle, run : str
+    method : str
+        Title of the factorization.
+    signed : bool
+        Whether features may have a weight below 0.
     row_noun : str
         What a row is called: patient, document.
     warnings : tuple of str
@@ -107,6 +131,8 @@ class Report:
     title: str
     subtitle: str
     run: str
+    method: str
+    signed: bool
     row_noun: str
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
@@ -150,33 +176,40 @@ def gather_report(
         If small counts of real data would be shown.
     """
     _check_limit(limit, card)
-    known = dict(experiments or {})
+    known = {**(experiments or {}), **({} if fit.links is None else {"links": fit.links})}
     summary = summarize_fit(
         run.id,
         card,
         fit,
-        describe_phenotypes(fit.factors, fit.modes, FEATURES_READ),
+        describe_phenotypes(fit.factors, fit.modes, FEATURES_READ, agreement=fit.agreement),
         [presence(tensor, axis) for axis in range(1, tensor.n_modes)],
         reviews,
         known.get("stability"),
         limit,
     )
     phenotypes = tuple(_sheet(summary, each) for each in summary.phenotypes.values())
-    if fit.links is not None:
-        known["links"] = fit.links
     return Report(
         title="Phenotype report",
         subtitle=card.name,
         run=run.id,
+        method=title_of(fit.method),
+        signed=fit.signed,
         row_noun=summary.row_noun,
         warnings=_warnings(card, fit, limit),
         facts=_facts(run, card, fit, len(phenotypes)),
-        settings=tuple((name.replace("_", " "), str(fit.settings[name])) for name in fit.settings),
+        settings=_settings(fit),
         phenotypes=phenotypes,
-        sections=experiment_sections(known, summary.names, limit, origins or {}),
+        sections=experiment_sections(known, summary.names, limit, origins or {}, run.request.spec),
         limit=limit,
         source=fit.imported.words if fit.imported else "",
     )
+
+
+def _settings(fit: FittedRun) -> tuple[tuple[str, str], ...]:
+    """Those that change anything for the method."""
+    method = factorization(fit.method)
+    used = [name for name in fit.settings if method.uses(name)]
+    return tuple((name.replace("_", " "), str(fit.settings[name])) for name in used)
 
 
 def _check_limit(limit: int, card: DatasetCard) -> None:
@@ -199,6 +232,7 @@ def _sheet(summary: FitSummary, phenotype: Phenotype) -> PhenotypeSheet:
         digest=summary.fit.phenotype_digest(phenotype.component),
         name=summary.names[name],
         working_name=summary.working_names[name],
+        group=summary.groups.get(name, ""),
         share=phenotype.share,
         carriers=hidden(len(phenotype.rows), summary.limit, summary.card.shape[0]),
         link="" if link is None else link.words(summary.card.outcome_name),
@@ -210,6 +244,8 @@ def _sheet(summary: FitSummary, phenotype: Phenotype) -> PhenotypeSheet:
             _mode(summary, phenotype, axis, mode)
             for axis, mode in enumerate(phenotype.items, start=1)
         ),
+        found_in=phenotype.found_in,
+        found_rarely=phenotype.found_rarely,
     )
 
 
@@ -222,6 +258,7 @@ def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> Mo
             float(row.weight),
             float(row.lift),
             hidden(int(row.rows), summary.limit, carriers),
+            getattr(row, "spread", None),
         )
         for row in profile.table.itertuples()
     )
@@ -237,6 +274,8 @@ def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
         said.append("Its data came with an imported result.")
     if not fit.converged:
         said.append(f"Read with care. {fit.outcome}")
+    if fit.signed:
+        said.append(label("signs", "clinician"))
     if card.synthetic:
         said.append("Made from synthetic data: no real persons.")
     if limit:
@@ -259,6 +298,7 @@ def _facts(
         ("Data", f"{capital(sizes)}; {card.entries:,} entries"),
         ("Origin", card.origin or "not stated"),
         ("Outcome", card.outcome_name or "none"),
+        ("Method", title_of(fit.method)),
         ("Phenotypes", f"{alive}{dead}"),
         ("How the fit ended", fit.outcome),
         ("Fit error", f"{fit.objective:,.1f}"),

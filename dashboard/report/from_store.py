@@ -34,7 +34,9 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
     runs, experiments = store.runs(run.dataset), {}
     origins = {"links": run.imported}
     for kind in EXPERIMENTS:
-        newest = newest_sound(runs, kind, run_id if kind in OF_A_FIT else "")
+        newest = newest_sound(runs, kind, run_id)
+        if newest is None and kind not in OF_A_FIT:  # of the data, if not of this result
+            newest = newest_sound(runs, kind)
         if newest is not None:
             experiments[kind], origins[kind] = store.experiment(newest.id), newest.imported
     noise = newest_sound(runs, "noise")

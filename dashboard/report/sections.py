@@ -12,6 +12,7 @@ from dashboard.privacy.small_counts import hide_table
 from dashboard.store.imported import Origin
 from dashboard.text import result_sentences
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.spec import ModelSpec
 
 SECOND_SCORES = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 
@@ -64,6 +65,7 @@ def experiment_sections(
     names: Mapping[str, str],
     limit: int,
     origins: Mapping[str, Origin],
+    spec: ModelSpec,
 ) -> tuple[Section, ...]:
     """One section per experiment that is there, in the order a reader asks.
 
@@ -77,11 +79,13 @@ def experiment_sections(
         Counts below it are hidden.
     origins : dict of Origin
         By kind, where those that were imported came from.
+    spec : ModelSpec
+        Of the fit that is reported.
     """
     makers: dict[str, Callable[[Experiment], Section]] = {
         "links": lambda found: _links(found, names),
         "stability": lambda found: _stability(found, names),
-        "evaluation": lambda found: _evaluation(found, limit),
+        "evaluation": lambda found: _evaluation(found, limit, spec),
         "noise": lambda found: _noise(found, names),
         "ablation": _ablation,
     }
@@ -122,8 +126,7 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
     ]
     shown = _table("links", "Weights of a lasso logistic regression", columns, rows)
     sentence = "" if several else result_sentences.links(table)
-    score = result_sentences.score(found.about)
-    return Section("Link to the outcome", f"{sentence} {score}".strip(), (shown,), _notes(found))
+    return Section("Link to the outcome", sentence, (shown,), _notes(found))
 
 
 def _direction(weight: float) -> str:
@@ -147,21 +150,28 @@ def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
     return Section("Found again", result_sentences.stability(table), (shown,), _notes(found))
 
 
-def _evaluation(found: Experiment, limit: int) -> Section:
+def _evaluation(found: Experiment, limit: int, spec: ModelSpec) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
     second = SECOND_SCORES.get(str(found.about.get("metric")), "Second score")
     summary = found.tables["summary"].sort_values("mean", ascending=False)
-    rank = _best_rank(summary)
+    own = found.spec == spec
+    rank = spec.rank if own else _best_rank(summary, found.ours)
     comparison = found.tables["comparison"]
     here = comparison[comparison["rank"].isin([0, rank])].sort_values("difference")
     tables = [_scores(summary, metric, second)]
     if len(here):
-        tables.append(_differences(here, rank))
+        tables.append(_differences(here, rank, result_sentences.title(found.ours)))
     if "confusion" in found.tables:
-        tables.append(_confusion(found.tables["confusion"], rank, limit))
+        tables.append(_confusion(found.tables["confusion"], rank, limit, found.ours))
     chance = found.about.get("chance")
     guess = f" Guessing reaches {chance:.3f}." if isinstance(chance, float) else ""
-    sentence = result_sentences.comparison(here, metric) + guess
+    first = (
+        f"These phenotypes reach {result_sentences.own_score(found, rank)}"
+        if own
+        else result_sentences.whose_score(found, spec)
+    )
+    ours = result_sentences.title(found.ours)
+    sentence = f"{first} {result_sentences.comparison(here, metric, ours)}{'' if own else guess}"
     return Section("Prediction beside other methods", sentence, tuple(tables), _notes(found))
 
 
@@ -188,7 +198,7 @@ def _scores(summary: pd.DataFrame, metric: str, second: str) -> Table:
     return _table("scores", f"{metric} on unseen rows", columns, rows)
 
 
-def _differences(comparison: pd.DataFrame, rank: int) -> Table:
+def _differences(comparison: pd.DataFrame, rank: int, ours: str) -> Table:
     columns = {
         "Other method": "text",
         "Difference": "signed",
@@ -206,12 +216,12 @@ def _differences(comparison: pd.DataFrame, rank: int) -> Table:
         )
         for row in comparison.itertuples()
     ]
-    title = f"SWIFT with {rank} phenotypes minus the other method"
+    title = f"{ours} with {rank} phenotypes minus the other method"
     return _table("comparison", title, columns, rows)
 
 
-def _confusion(table: pd.DataFrame, rank: int, limit: int) -> Table:
-    mine = table[(table["method"] == "swift") & (table["rank"] == rank)]
+def _confusion(table: pd.DataFrame, rank: int, limit: int, ours: str) -> Table:
+    mine = table[(table["method"] == ours) & (table["rank"] == rank)]
     counts = mine.pivot_table(
         index="truth", columns="predicted", values="count", aggfunc="sum", fill_value=0, sort=False
     ).astype(int)
@@ -222,16 +232,16 @@ def _confusion(table: pd.DataFrame, rank: int, limit: int) -> Table:
     )
     return Table(
         "confusion",
-        f"SWIFT with {rank} phenotypes: rows of each class",
+        f"{result_sentences.title(ours)} with {rank} phenotypes: rows of each class",
         columns,
         ("text",) * len(columns),
         rows,
     )
 
 
-def _best_rank(summary: pd.DataFrame) -> int:
-    swift = summary[summary["method"] == "swift"].sort_values("mean")
-    return int(swift["rank"].iloc[-1]) if len(swift) else 0
+def _best_rank(summary: pd.DataFrame, ours: str) -> int:
+    mine = summary[summary["method"] == ours].sort_values("mean")
+    return int(mine["rank"].iloc[-1]) if len(mine) else 0
 
 
 def _noise(found: Experiment, names: Mapping[str, str]) -> Section:

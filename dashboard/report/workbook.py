@@ -41,7 +41,7 @@ def make_workbook(report: Report) -> bytes:
     sheet.title = SHEET
     columns = _columns(report)
     source = f" ({report.source})" if report.source else ""
-    heading = _put(sheet, 1, 1, f"{report.title}: {report.subtitle}{source}")
+    heading = _put(sheet, 1, 1, f"{report.title} ({report.method}): {report.subtitle}{source}")
     _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
@@ -55,7 +55,7 @@ def make_workbook(report: Report) -> bytes:
         cell = _put(sheet, HEADER_ROW, column, title)
         _set(cell, font=Font(bold=True), alignment=Alignment(wrap_text=True, vertical="bottom"))
     for row, each in enumerate(report.phenotypes, start=HEADER_ROW + 1):
-        for column, value in enumerate(_found(each), start=1):
+        for column, value in enumerate(_found(each, _grouped(report)), start=1):
             _put(sheet, row, column, value)
         for column in range(len(columns) - len(TO_FILL) + 1, len(columns) + 1):
             _open_for_writing(_put(sheet, row, column, ""))
@@ -72,6 +72,7 @@ def _columns(report: Report) -> list[str]:
         "Id",
         CONTENT,
         "Strongest features",
+        *(["Suggested group"] if _grouped(report) else []),
         *(f"Top {plural(mode.mode)}" for mode in modes),
         "Share of the data",
         f"{capital(plural(report.row_noun))} carrying it",
@@ -79,10 +80,14 @@ def _columns(report: Report) -> list[str]:
     ]
 
 
-def _found(each: PhenotypeSheet) -> list[str]:
+def _grouped(report: Report) -> bool:
+    return any(each.group for each in report.phenotypes)
+
+
+def _found(each: PhenotypeSheet, grouped: bool) -> list[str]:
     tops = [
         "; ".join(
-            f"{feature.name} ({feature.weight:.0%})" for feature in mode.features[:TOP_FEATURES]
+            f"{feature.said} ({feature.weight:.0%})" for feature in mode.features[:TOP_FEATURES]
         )
         for mode in each.modes
     ]
@@ -90,6 +95,7 @@ def _found(each: PhenotypeSheet) -> list[str]:
         each.identifier,
         each.digest,
         each.working_name,
+        *([each.group] if grouped else []),
         *tops,
         f"{each.share:.1%}",
         each.carriers,

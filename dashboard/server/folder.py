@@ -6,12 +6,20 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from dashboard.privacy.held_folder import held, sweep_unheld
-from dashboard.privacy.inbox import Inbox, inbox_of, server_place
+from dashboard.privacy.held_folder import held, is_held, sweep_unheld
+from dashboard.privacy.inbox import SERVERS, Inbox, inbox_of, server_place
 from dashboard.server.doors import Entrance
 from swiftcore.runtime.atomic_file import write_atomic
 
 ADDRESS = "address"
+
+
+def running_address(root: Path) -> str:
+    """The address of a server that runs on a data folder; empty if there is none."""
+    for place in sorted((root / SERVERS).glob("*")):
+        if is_held(place) and (place / ADDRESS).is_file():
+            return (place / ADDRESS).read_text(encoding="utf-8").strip()
+    return ""
 
 
 @contextlib.contextmanager

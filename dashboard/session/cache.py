@@ -178,7 +178,11 @@ def _experiment(root: str, run: str) -> Experiment:
 def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
     fitted = _fit(root, run)
     return describe_phenotypes(
-        fitted.factors, fitted.modes, FEATURES_READ, frequency_weight=float(frequency_weight)
+        fitted.factors,
+        fitted.modes,
+        FEATURES_READ,
+        frequency_weight=float(frequency_weight),
+        agreement=fitted.agreement,
     )
 
 

@@ -12,8 +12,11 @@ from swiftcore.evaluation.experiments.result import Experiment
 def fit_summary() -> FitSummary | None:
     """The chosen fit, or None when there is none; raises SwiftError when it is damaged."""
     run, dataset = state.current_run(), state.current_dataset()
-    if not run or not dataset:
-        return None
+    return summary_of(run, dataset) if run and dataset else None
+
+
+def summary_of(run: str, dataset: str) -> FitSummary:
+    """Any finished fit of a data set; raises SwiftError when it is damaged."""
     fitted = cache.fit(run)
     return summarize_fit(
         run,

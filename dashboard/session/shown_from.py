@@ -14,6 +14,7 @@ from dashboard.store.imported import Origin
 
 WITH_A_RESULT = "came with an imported result"  # said of data
 _source: ContextVar[str] = ContextVar("source", default="")
+_method: ContextVar[str] = ContextVar("method", default="")
 
 
 @contextmanager
@@ -25,6 +26,21 @@ def drawn_from(*origins: Origin | str | None) -> Iterator[None]:
         yield
     finally:
         _source.reset(token)
+
+
+@contextmanager
+def found_by(method: str) -> Iterator[None]:
+    """Within it everything is drawn from a result of this method; a title."""
+    token = _method.set(method)
+    try:
+        yield
+    finally:
+        _method.reset(token)
+
+
+def method() -> str:
+    """The method of what is drawn now, if it is another one than SWIFT; a title."""
+    return _method.get()
 
 
 def source() -> str:

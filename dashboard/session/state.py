@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.privacy.small_counts import DEFAULT_LIMIT
+from dashboard.text import link
 from dashboard.text.wording import label as label_in
 
 
@@ -37,9 +38,11 @@ class Key(StrEnum):
     BUILT = "built"  # id of the data set just built, greeted until its first run
     GREETED = "greeted"  # id of the data set whose tab was opened for the greeting
     STARTED = "started"  # id of the run started or stopped last
+    RUNS_TAB = "runs_tab"  # the tab of the page Runs to be opened with its next drawing
     # uploaders are emptied by a new number
     UPLOADS = "uploads"  # data sets built in this session
     IMPORTS = "imports"  # runs imported in this session
+    COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
     SORT = "sort"  # by what the table is sorted
@@ -47,6 +50,8 @@ class Key(StrEnum):
     RELEVANCE = "relevance"  # weight of frequent against distinctive features
     OTHER = "other"  # the phenotype to compare with
     OTHER_RUN = "other_run"  # the run to compare with
+    STEPS = "steps"  # changes collected for a refit, by run
+    REFIT = "refit"  # id of the refit that opens when it is done
     # the page of the rows
     CARRYING = "carrying"  # the phenotype whose rows are listed
     ROW = "row"  # number of the row looked at
@@ -61,7 +66,7 @@ class Key(StrEnum):
     TROUBLE = "trouble"  # why a judgement could not be saved
 
 
-IN_URL = {Key.DATASET: "data", Key.RUN: "run", Key.PHENOTYPE: "p"}
+IN_URL = {Key.DATASET: link.DATASET, Key.RUN: link.RUN, Key.PHENOTYPE: link.PHENOTYPE}
 SMALL_CELLS = {11: "Fewer than 11", 5: "Fewer than 5", 0: "Show every count"}
 NOTICES = (Key.DEAD_LINKS, Key.DEAD_PHENOTYPE)  # shown until the person moves on
 

@@ -38,7 +38,7 @@ from swiftcore.runtime.repeatable_zip import DATE
 
 BACKUP_FORMAT = "swift-backup 1"
 ABOUT, REVIEWS = "backup.json", "reviews.sqlite"
-SEALED = ("datasets", "runs")
+SEALED = ("datasets", "runs", "costs")
 CHUNK = 1 << 20
 
 
@@ -96,7 +96,7 @@ def write_backup(root: Path, target: Path) -> BackedUp:
         about = {"format": BACKUP_FORMAT, "version": __version__}
         members.add_bytes(ABOUT, json.dumps(about).encode())
         for place in SEALED:
-            for folder in sorted((root / place).iterdir()):
+            for folder in sorted((root / place).glob("*")):
                 if is_id(folder.name) and folder.is_dir():
                     _add_folder(members, f"{place}/{folder.name}", folder, done)
         _add_reviews(members, root, target, done)
@@ -184,7 +184,7 @@ def _add_folder(members: _Archive, name: str, folder: Path, done: BackedUp) -> N
             members.add(f"{name}/{each}", file)
     if name.startswith("datasets"):
         done.datasets += 1
-    else:
+    elif name.startswith("runs"):
         done.runs += 1
 
 

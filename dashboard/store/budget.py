@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ SLACK = 1 << 16  # bytes that the notes about a result take
 PARTS = {
     "datasets": "Data sets",
     "runs": "Results",
+    "costs": "Similarities of features",
     "parts": "Unfinished computations",
     "uploads": "Files handed over in the last day",
     "review-copies": "Copies of the judgements",
@@ -84,17 +85,22 @@ def store_limit() -> int:
     return parse_size(os.environ.get(LIMIT_SETTING, "") or DEFAULT_LIMIT)
 
 
-def can_be_computed_again(card: RunCard, datasets: Iterable[str]) -> bool:
-    """Whether the same request, asked now, gives this very result back."""
+def can_be_computed_again(card: RunCard, datasets: Container[str], results: Container[str]) -> bool:
+    """Whether the same request, asked now, gives this very result back.
+
+    A refit is whole in itself, but only the result it began as gives it back.
+    """
     known = card.state is RunState.DONE and card.dataset in datasets
-    return known and card.request.key() == card.id
+    began = not card.request.guidance or card.request.run in results
+    return known and began and card.request.key() == card.id
 
 
 def removable(store: Store, cards: Iterable[RunCard]) -> list[RunCard]:
     """Results that may go to make room, the one not looked at for longest first."""
     every = list(cards)
     datasets = {card.id for card in store.datasets() if not card.damaged}
-    in_use = {card.request.run for card in every if card.state.active}
+    results = {card.id for card in every if card.state is RunState.DONE and not card.damaged}
+    in_use = {card.request.run for card in every if card.state.active or card.request.guidance}
     try:
         reviewed = Reviews(store.root).reviewed_runs()
     except ReviewsUnavailable:  # any of them may be judged
@@ -103,7 +109,7 @@ def removable(store: Store, cards: Iterable[RunCard]) -> list[RunCard]:
     free = [
         card
         for card in every
-        if can_be_computed_again(card, datasets)
+        if can_be_computed_again(card, datasets, results)
         and card.id not in spared
         and not is_kept(store.root, card.id)
     ]

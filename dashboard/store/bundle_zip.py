@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 
 from dashboard.store.imported import ORIGIN
+from dashboard.store.results import LAST_STATE
 from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_files
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.unpacking import check_entries
@@ -26,6 +27,7 @@ RUN_FILES = (
     "run.json",
     "model.npz",
     "links.json",
+    LAST_STATE,
     "experiment.json",
     "projection.npz",
     ORIGIN,

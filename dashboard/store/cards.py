@@ -75,7 +75,8 @@ class DatasetCard:
     @property
     def size(self) -> TensorSize:
         """What the memory of a computation with these data hangs on."""
-        return TensorSize(self.shape, self.entries, self.columns, self.longest or self.shape)
+        longest = self.longest or self.shape
+        return TensorSize(self.shape, self.entries, self.columns, longest, self.mode_names)
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import numpy as np
 from dashboard.store import bundle_zip, results
 from dashboard.store.dataset_files import dataset_id, read_data
 from dashboard.store.imported import ORIGIN, Origin, new_origin, read_origin
-from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
-from dashboard.store.results import Files, FittedRun, Projection
+from dashboard.store.request import WITH_TABLES, Request
+from dashboard.store.results import LAST_STATE, Files, FittedRun, Projection
 from dashboard.store.run_record import RUN, Facts, read_facts
 from dashboard.store.verified_folder import SEAL
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, Problem, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 
-FILES = {"fit": {"model.npz", "links.json"}, "projection": {"projection.npz"}}
+FILES = {"fit": {"model.npz", "links.json", LAST_STATE}, "projection": {"projection.npz"}}
 CLOCKS = 86_400.0  # seconds by which clocks may differ
 MAX_MASS = 1e9  # times the mass of the data: more than any fit gives its rows
 Result = FittedRun | Experiment | Projection
@@ -87,7 +87,8 @@ def read_bundle(
     faults += () if shipped else _time_faults(facts)
     if faults:
         raise InvalidData([_not_so(fault).problems[0] for fault in faults])
-    return Bundle(folders["run"], request, facts.version, data)
+    kept = {name: file for name, file in folders["run"].items() if name != LAST_STATE}
+    return Bundle(kept, request, facts.version, data)  # only fits computed here go on
 
 
 def _check_run(files: Files) -> tuple[Request, Facts, Result]:
@@ -105,8 +106,8 @@ def _check_run(files: Files) -> tuple[Request, Facts, Result]:
     allowed = FILES.get(request.kind, {"experiment.json"}) | {RUN, ORIGIN, SEAL}
     if unknown := sorted(set(files) - allowed):
         raise _not_so(f"a file {unknown[0]} beside a {request.kind}")
-    if request.run and request.kind not in (*OF_A_FIT, "projection"):
-        raise _not_so(f"a {request.kind} that belongs to a fit")
+    if request.run and request.kind == "fit" and not request.guidance:
+        raise _not_so("a fit that belongs to a fit")
     if request.kind == "projection" and not request.run:
         raise _not_so("new rows that belong to no fit")
     return request, facts, _result(request, files)
@@ -128,8 +129,8 @@ def _data_faults(result: Result, dataset: Dataset) -> Iterator[str]:
 
 def _result(request: Request, files: Files) -> Result:
     if request.kind == "fit":
-        return results.read_fit(files, request.settings)
-    if request.kind not in EXPERIMENTS:
+        return results.read_fit(files, request.settings, request.guidance)
+    if request.kind not in WITH_TABLES:
         return results.read_projection(files)
     experiment = results.read_experiment(files)
     if experiment.kind != request.kind:

@@ -25,7 +25,7 @@ from dashboard.store.temporary import remove, temporary_place
 from dashboard.store.verified_folder import write_private
 from dashboard.text.wording import count_of
 from swiftcore.runtime.atomic_file import write_atomic
-from swiftcore.swift.checkpoint import kept_iteration
+from swiftcore.swift.checkpoint import finished_fits, kept_iteration
 
 MAX_ATTEMPTS = 2  # in a row that get no further
 FIT_STATE = "fit.npz"  # among what a job keeps: the state of its fit
@@ -161,6 +161,8 @@ class Job:
         """From where the next attempt would go on, in words."""
         if iteration := kept_iteration(self.parts / FIT_STATE):
             return f"It can go on after iteration {iteration}."
+        if fits := finished_fits(self.parts / FIT_STATE):
+            return f"It can go on; done so far: {count_of(fits, 'fit')}."
         done = sum(path.name != FIT_STATE for path in self._kept())
         if done:
             return f"It can go on; done so far: {count_of(done, 'part')}."

@@ -10,7 +10,7 @@ from pathlib import Path
 from swiftcore.errors import InvalidSettings, refuse
 
 OTHERS = 0o077  # what everybody else may do
-PARTS = ("datasets", "runs", "jobs", "parts", "locks", "temporary")  # of a store
+PARTS = ("datasets", "runs", "costs", "jobs", "parts", "locks", "temporary")  # of a store
 
 
 def make_private(folder: Path) -> Path:

@@ -18,22 +18,27 @@ from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.model_checks import MAX_MODES, MODE_FIELDS, is_sound_factor
 from swiftcore.model_file import ModelContents
+from swiftcore.phenotypes.consensus import Agreement
+from swiftcore.phenotypes.guidance import Step
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.progress import FitOutcome
 from swiftcore.runtime.plain_json import read_json
-from swiftcore.runtime.ranges import Range, listed, named, record, record_faults, whole
-from swiftcore.spec import ModelSpec
+from swiftcore.runtime.ranges import FLAG, Range, listed, named, record, record_faults, whole
+from swiftcore.spec import DEFAULTS, ModelSpec
 from swiftcore.tensor import Mode
 from swiftcore.tensor.entry_checks import MAX_MODE
 
 PROJECTION_FORMAT = "swift-projection 1"
+LAST_STATE = "state.npz"  # of a fit that ended at its limit: from it the fit can go on
 Files = Mapping[str, bytes]
 _PROJECTION = {
     "format": Range(lambda value: value == PROJECTION_FORMAT, repr(PROJECTION_FORMAT)),
     "modes": listed(record(MODE_FIELDS), MAX_MODES),
     "unknown": named(MODE_FIELDS["labels"]),
+    "signed": FLAG,
     "entries_left_out": whole(0),
     "empty_rows": listed(whole(0), MAX_MODE),
 }
@@ -46,7 +51,8 @@ class FittedRun:
     Attributes
     ----------
     factors : list of ndarray, (mode size x rank)
-        Columns of all modes but the first sum to 1; the first carries the weight.
+        Columns of all modes but the first sum to 1, or have a length of 1 where there are
+        signs; the first carries the weight.
     modes : tuple of Mode
     settings : mapping
         As asked for.
@@ -60,6 +66,12 @@ class FittedRun:
         How the phenotypes go with the outcome, if the data set has one.
     imported : Origin or None
         Where it came from; None if it was computed here.
+    guidance : tuple of Step
+        For a refit, what was changed in the fit it began as.
+    agreement : Agreement or None
+        Of the fits behind a consensus.
+    can_go_on : bool
+        Whether the state is there in which it reached its limit.
     """
 
     factors: list[NDArray[np.float64]]
@@ -72,10 +84,23 @@ class FittedRun:
     objective: float
     links: Experiment | None
     imported: Origin | None = None
+    guidance: tuple[Step, ...] = ()
+    agreement: Agreement | None = None
+    can_go_on: bool = False
 
     @property
     def rank(self) -> int:
         return int(self.factors[0].shape[1])
+
+    @property
+    def method(self) -> str:
+        """The key of the factorization; files that name none are of SWIFT."""
+        return str(self.settings.get("method", DEFAULTS["method"]))
+
+    @property
+    def signed(self) -> bool:
+        """Whether its factors may be below 0."""
+        return factorization(self.method).signed
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -90,7 +115,7 @@ class FittedRun:
         sha = hashlib.sha256(b"phenotype 1")
         for mode, factor in zip(self.modes[1:], self.factors[1:], strict=True):
             weights = np.round(factor[:, component], 6)
-            present = np.flatnonzero(weights > 0)
+            present = np.flatnonzero(weights)
             named = sorted((mode.labels[index], float(weights[index])) for index in present)
             sha.update(json.dumps([mode.name, named]).encode())
         return sha.hexdigest()[:32]
@@ -153,20 +178,22 @@ def entry_shares(
     Returns
     -------
     ndarray, (entries x rank)
-        Shares of the model's value at the entry; they add up to 1, or are all 0 where no
-        phenotype of the row knows the entry.
+        Shares of the model's value at the entry, below 0 where a phenotype speaks against it;
+        by absolute value they add up to 1, or are all 0 where no phenotype of the row knows it.
     """
     parts: NDArray[np.float64] = np.tile(membership, (len(features), 1)).astype(np.float64)
     for axis, profile in enumerate(profiles):
         parts = parts * profile[features[:, axis]]
-    whole = parts.sum(axis=1, keepdims=True)
+    whole = np.abs(parts).sum(axis=1, keepdims=True)
     shares = np.zeros_like(parts)
     np.divide(parts, whole, out=shares, where=whole > 0)
     return shares
 
 
-def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
-    """A fit from its stored files.
+def read_fit(
+    files: Files, settings: Mapping[str, Any], guidance: tuple[Step, ...] = ()
+) -> FittedRun:
+    """A fit from its stored files, which must be of these settings and changes.
 
     Raises
     ------
@@ -178,6 +205,8 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
     stored = ModelContents.from_bytes(files["model.npz"], "model.npz")
     if not _is_of(stored, ModelSpec.of(settings)):
         raise _no_result("model.npz", ValueError("other settings than those asked for"))
+    if (stored.guidance.steps if stored.guidance else ()) != guidance:
+        raise _no_result("model.npz", ValueError("other changes than those asked for"))
     links = None
     if "links.json" in files:
         links = _links(files["links.json"], stored.spec.rank)
@@ -192,6 +221,9 @@ def read_fit(files: Files, settings: Mapping[str, Any]) -> FittedRun:
         objective=stored.history[-1].objective,
         links=links,
         imported=read_origin(files),
+        guidance=guidance,
+        agreement=stored.agreement,
+        can_go_on=LAST_STATE in files,
     )
 
 
@@ -207,14 +239,14 @@ def read_projection(files: Files) -> Projection:
     arrays = _arrays(files, "projection.npz")
     try:
         about = read_json(arrays["about"].tobytes())
-        if faults := list(record_faults(about, _PROJECTION)):
+        if faults := list(record_faults(about, _PROJECTION, optional=("signed",))):
             raise ValueError("; ".join(faults))
         modes = tuple(Mode(mode["name"], tuple(mode["labels"])) for mode in about["modes"])
         profiles = [arrays[f"profile_{axis}"] for axis in range(1, len(modes))]
         known = {"about", "memberships", "coordinates", "values"}
         if len(modes) < 2 or len(arrays) > len(known) + len(profiles):
             raise ValueError(f"{len(modes)} modes and {len(arrays)} arrays")
-        _check_factors([arrays["memberships"], *profiles], modes)
+        _check_factors([arrays["memberships"], *profiles], modes, about.get("signed", False))
         places = _checked_places(arrays, modes)
         if not np.array_equal(
             about["empty_rows"], np.setdiff1d(range(len(modes[0])), places[:, 0])
@@ -271,11 +303,11 @@ def _arrays(files: Files, name: str) -> dict[str, NDArray[Any]]:
     return read_arrays(files[name], name, Budget(Limits()))
 
 
-def _check_factors(factors: Sequence[NDArray[Any]], modes: Sequence[Mode]) -> None:
+def _check_factors(factors: Sequence[NDArray[Any]], modes: Sequence[Mode], signed: bool) -> None:
     rank = factors[0].shape[1] if factors[0].ndim == 2 else 0
     for axis, (factor, mode) in enumerate(zip(factors, modes, strict=True)):
         sound = factor.shape == (len(mode), rank) and rank > 0 and factor.dtype.kind == "f"
-        if not sound or not is_sound_factor(factor, signed=False, profiles=axis > 0):
+        if not sound or not is_sound_factor(factor, signed=signed, profiles=axis > 0):
             raise ValueError(f"{mode.name[:40]!r} has factors that cannot be")
 
 

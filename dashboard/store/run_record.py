@@ -32,7 +32,9 @@ _REQUEST = {
     "dataset": ID,
     "settings": Range(lambda value: isinstance(value, dict), "settings by name"),
     "run": Range(lambda value: value == "" or ID.fits(value), f"nothing, or {ID.words}"),
+    "guidance": Range(lambda value: isinstance(value, list), "a list of steps"),
 }
+_LATER = ("guidance",)  # only refits have it
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def read_facts(content: bytes) -> tuple[Request, Facts]:
     """Request and facts from ``run.json``; raises InvalidData if it is none."""
     try:
         plain = read_json(content)
-        faults = [*record_faults(plain, _FACTS), *record_faults(plain["request"], _REQUEST)]
+        asked = record_faults(plain["request"], _REQUEST, _LATER)
+        faults = [*record_faults(plain, _FACTS), *asked]
         if faults:
             raise ValueError("; ".join(faults))
         created, ended, seconds = (float(plain[name]) for name in ("created", "ended", "seconds"))

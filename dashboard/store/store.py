@@ -32,6 +32,14 @@ from dashboard.store.cards import (
     unknown_dataset,
     unknown_run,
 )
+from dashboard.store.cost_tables import (
+    COSTS,
+    AttachedCost,
+    attached_costs,
+    attached_tables,
+    cost_files,
+    cost_folder,
+)
 from dashboard.store.dataset_files import CARD, DATA, dataset_card, dataset_id, read_card, read_data
 from dashboard.store.import_checks import read_bundle
 from dashboard.store.imported import ORIGIN, imported_id, origin_bytes
@@ -39,7 +47,7 @@ from dashboard.store.index import CardIndex, folder_ids, run_marks
 from dashboard.store.job_state import Job, sweep_jobs
 from dashboard.store.keeping import KEPT, USED
 from dashboard.store.private_folder import PARTS, make_private, make_store_folder
-from dashboard.store.request import EXPERIMENTS, Request
+from dashboard.store.request import WITH_TABLES, Request
 from dashboard.store.results import Files, FittedRun, Projection
 from dashboard.store.reviews import Reviews
 from dashboard.store.run_record import RUN, done_card, facts, job_card
@@ -51,6 +59,7 @@ from dashboard.store.verified_folder import (
     read_sealed,
     write_private,
 )
+from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.data.bundle import bundle_bytes
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, refuse
@@ -147,9 +156,25 @@ class Store:
         """The data; raises UnknownDataset, or InvalidData when the files were changed."""
         folder = self._dataset_folder(dataset)
         try:
-            return read_data(read_sealed(folder))
+            found = read_data(read_sealed(folder))
         except ChecksumMismatch as error:
             raise damaged_dataset(dataset, str(error)) from error
+        tables = attached_tables(self.costs(dataset))
+        return replace(found, outside=found.outside.with_tables(tables))
+
+    def costs(self, dataset: str) -> list[AttachedCost]:
+        """The similarities of features that were brought for a data set."""
+        return attached_costs(self.root, dataset)
+
+    def attach_cost(self, dataset: str, mode: str, table: CostTable) -> None:
+        """Offer a table for a mode of a data set, whose results stay what they are."""
+        self._dataset_folder(dataset)
+        target = self.root / COSTS / cost_folder(dataset, mode, table)
+        self._publish(cost_files(dataset, mode, table), target)
+
+    def detach_cost(self, cost: AttachedCost) -> None:
+        """Take a table away; fits made with it keep their costs."""
+        remove(cost.folder, self.temporary)
 
     def usable_card(self, dataset: str) -> DatasetCard:
         """The card of data that can be computed with; raises like :meth:`dataset`."""
@@ -166,6 +191,8 @@ class Store:
         Reviews(self.root).forget(card.id for card in mine)  # first: it can be refused
         for card in mine:
             self.delete_run(card.id)
+        for cost in self.costs(dataset):
+            self.detach_cost(cost)
         remove(folder, self.temporary)
 
     # ---- runs
@@ -208,12 +235,16 @@ class Store:
 
     def fit(self, run_id: str) -> FittedRun:
         """A finished fit; raises UnknownRun or DamagedRun."""
-        settings = self.run(run_id).request.settings
-        return self._read(run_id, ("fit",), lambda files: results.read_fit(files, settings))
+        asked = self.run(run_id).request
+
+        def read(files: Files) -> FittedRun:
+            return results.read_fit(files, asked.settings, asked.guidance)
+
+        return self._read(run_id, ("fit",), read)
 
     def experiment(self, run_id: str) -> Experiment:
         """A finished experiment; raises UnknownRun or DamagedRun."""
-        return self._read(run_id, EXPERIMENTS, results.read_experiment)
+        return self._read(run_id, WITH_TABLES, results.read_experiment)
 
     def projection(self, run_id: str) -> Projection:
         """Finished memberships of new rows; raises UnknownRun or DamagedRun."""

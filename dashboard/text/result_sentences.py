@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from dashboard.text.wording import capital
+from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import title_of as title
 from swiftcore.phenotypes.matching import FOUND_FROM
+from swiftcore.spec import ModelSpec
 
 RECIPE_TITLES = {
     "cosine": "similar features are close (cosine)",
@@ -48,20 +50,43 @@ def links(table: pd.DataFrame, steady: float = 1.0) -> str:
     )
 
 
-def score(about: Mapping[str, object]) -> str:
-    """A cross-validated score beside what guessing would reach."""
-    metric, value, chance = about.get("metric_title"), about.get("score"), about.get("chance")
-    if not isinstance(value, float) or not isinstance(chance, float):
+def own_score(found: Experiment, rank: int) -> str:
+    """The score of the spec that was judged, with its interval, beside what guessing reaches."""
+    table = found.tables["summary"]
+    row = table[(table["method"] == found.judged) & (table["rank"] == rank)]
+    if row.empty or pd.isna(row["mean"].iloc[0]):
         return ""
-    better = "better than" if value > chance else "no better than"
-    name = capital(str(metric or "score"))
-    return f"{name} {value:.3f} on unseen rows, {better} guessing ({chance:.3f})."
+    value, name = row.iloc[0], capital(str(found.about.get("metric_title") or "score"))
+    text = f"{name} {value['mean']:.3f}"
+    low = value.get("low", float("nan"))
+    if pd.notna(low):
+        low = max(0.0, float(low))
+        text += f" (95 % interval {low:.3f} to {min(1.0, value['high']):.3f})"
+    text += " on rows that took no part in the fit"
+    chance = found.about.get("chance")
+    if isinstance(chance, float):
+        better = "better than" if low > chance else "not clearly better than"
+        text += f", {better} guessing ({chance:.3f})"
+    return f"{text}."
 
 
-def comparison(table: pd.DataFrame, metric: str) -> str:
-    """Whom SWIFT beats, to whom it loses and by how much, and where the folds cannot tell."""
+def whose_score(found: Experiment, shown: ModelSpec | None) -> str:
+    """How the model that was compared differs from the one that is shown; empty if it is it."""
+    ours = title(found.ours)
+    if shown is not None and found.spec == shown:
+        return ""
+    if found.spec is None:
+        return (
+            f"{ours} stands here for settings that were chosen on validation rows in each fold, "
+            "not for the result that is shown."
+        )
+    return f"{ours} stands here for another model ({found.spec.title()}) than the one shown."
+
+
+def comparison(table: pd.DataFrame, metric: str, ours: str = "SWIFT") -> str:
+    """Whom ours beats, to whom it loses and by how much, and where the folds cannot tell."""
     if table.empty:
-        return "There is nothing to compare SWIFT with yet."
+        return f"There is nothing to compare {ours} with yet."
     clear = table["clear"].astype(bool)
     ahead = table[clear & (table["difference"] > 0)].sort_values("difference", ascending=False)
     behind = table[clear & (table["difference"] < 0)].sort_values("difference")
@@ -74,28 +99,28 @@ def comparison(table: pd.DataFrame, metric: str) -> str:
     if len(open_):
         names = listed(title(method) for method in open_["method"])
         parts.append(f"not clearly different from {names}")
-    return f"In {metric}, SWIFT is {'; '.join(parts)}."
+    return f"In {metric}, {ours} is {'; '.join(parts)}."
 
 
 def _by(table: pd.DataFrame) -> str:
     return listed(f"{title(row.method)} by {abs(row.difference):.3f}" for row in table.itertuples())
 
 
-def noise(scores: pd.DataFrame, metric: str) -> str:
-    """How much of its clean score each method keeps at the highest noise level."""
+def noise(scores: pd.DataFrame, metric: str, ours: str = "swift") -> str:
+    """How much of its clean score our method keeps at the highest noise level."""
     means = scores.groupby(["method", "level"])["score"].mean().unstack("level")
     if 0.0 not in means or means.shape[1] < 2:
         return "There is no clean score to compare with."
     top = max(means.columns)
     kept = (means[top] / means[0.0]).dropna()
-    if "swift" not in kept:
-        return "There is no clean score of SWIFT to compare with."
-    first, last = float(means.loc["swift", 0.0]), float(means.loc["swift", top])
+    if ours not in kept:
+        return f"There is no clean score of {title(ours)} to compare with."
+    first, last = float(means.loc[ours, 0.0]), float(means.loc[ours, top])
     text = (
-        f"With {top:.0%} false entries SWIFT keeps {kept['swift']:.0%} of its {metric} "
+        f"With {top:.0%} false entries {title(ours)} keeps {kept[ours]:.0%} of its {metric} "
         f"({first:.3f} to {last:.3f})"
     )
-    others = means[top].drop("swift").dropna()
+    others = means[top].drop(ours).dropna()
     if others.empty:
         return f"{text}."
     best = str(others.idxmax())
@@ -181,17 +206,19 @@ def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     scores : DataFrame
-        method, rank, validation, score, setting (JSON text); one row per fold.
+        method, rank, validation, score, setting (JSON text), and level if there was noise; one
+        row per fold.
     """
-    groups = scores.assign(setting=scores["setting"].map(_in_words)).groupby(
-        ["method", "rank", "setting"], as_index=False
-    )
+    by = [name for name in ("method", "rank", "level", "setting") if name in scores]
+    groups = scores.assign(setting=scores["setting"].map(_in_words)).groupby(by, as_index=False)
     table = groups.agg(
         folds=("score", "size"), validation=("validation", "mean"), score=("score", "mean")
     )
     table.insert(0, "title", table["method"].map(title))
     return table.drop(columns="method").sort_values(
-        ["title", "rank", "folds"], ascending=[True, True, False], ignore_index=True
+        ["title", *by[1:-1], "folds"],
+        ascending=[*[True] * (len(by) - 1), False],
+        ignore_index=True,
     )
 
 

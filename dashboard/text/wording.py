@@ -21,6 +21,12 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 _PAIRS: dict[str, tuple[str, str]] = {
     **{name: (one.clinician, one.scientist) for name, one in SETTINGS.items()},
     "weight": ("Strength", "Factor weight"),
+    "signed_weight": ("Strength (below 0: less of it)", "Factor weight, signed"),
+    "signs": (
+        "This method also says of what a phenotype has less: such features begin with "
+        '"less", and a row may have less of a phenotype than nothing.',
+        "Factors are signed: shares are by absolute value, signs are kept.",
+    ),
     "lift": ("Distinctiveness", "Lift"),
     "share": ("Share of the data", "Share of mass"),
     "link": ("Link to the outcome", "Lasso coefficient"),
@@ -31,6 +37,13 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "objective": ("Fit error", "Objective"),
     "noise": ("Share of false entries", "Noise level p"),
     "stability": ("Found again", "Stability"),
+    "found_in": ("Found by", "Found in"),
+    "fits": ("computations", "fits"),
+    "found_rarely": (
+        "Most of the computations did not find this phenotype: read it with care.",
+        "In less than half of the fits: not stable.",
+    ),
+    "spread": ("Varies by", "Spread over fits (RMS)"),
     "membership": ("Strength in this row", "Membership"),
     "relevance": ("Which features come first", "Relevance weight (lambda)"),
     "relevance_help": (
@@ -38,6 +51,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
         "in it.",
         "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
     ),
+    "loss": ("Error on held-back rows", "Loss on validation rows"),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
     "not_converged": (

@@ -8,7 +8,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dashboard.charts import data as charts
-from dashboard.charts.style import clustered, mode_colour
+from dashboard.charts.style import mode_colour
 from dashboard.fit_view.phenotype_tables import row_counts
 from dashboard.privacy.small_counts import hidden, hidden_share, hide_table
 from dashboard.session import cache, state
@@ -22,15 +22,14 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
+from dashboard.widgets.similarity import show_similarity
 from dashboard.widgets.storage import show_storage
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
-from swiftcore.cost.cosine import cosine_cost, incidence
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.summary import USUAL_FOLDS
 from swiftcore.errors import SwiftError
 
-MAX_COMPARED = 1500  # features whose distances are computed at once
-MAX_DRAWN = 120
 MAX_BARS = 20
 
 
@@ -44,7 +43,7 @@ def show() -> None:
         return
     views = {
         "This data set": _overview,
-        "How similar features are": _similarity,
+        "How similar features are": show_similarity,
         "Add data": _add,
         "Storage": show_storage,
         "Delete": _delete,
@@ -125,6 +124,11 @@ def _show_outcome(dataset: Dataset) -> None:
     table = hide_table(pd.DataFrame({"Rows": counts}, index=names), state.small_cells())[["Rows"]]
     st.markdown(f"**Outcome: {plain(dataset.outcome_name or 'outcome', 60)}**")
     show_table(table.reset_index(names="Outcome"), "How many rows have which outcome")
+    if counts.min() < max(USUAL_FOLDS, state.small_cells()):  # says nothing about small counts
+        st.caption(
+            f"A class with fewer than {USUAL_FOLDS} rows cannot be evaluated in {USUAL_FOLDS} "
+            "folds. Under Advanced, experiments on the page Runs can leave small classes out."
+        )
 
 
 def _show_frequency(dataset: Dataset, axis: int) -> None:
@@ -185,79 +189,6 @@ def _show_summary(dataset: Dataset) -> None:
             st.markdown("Nothing was left out.")
         for sentence in (*summary.notes, *map(str, summary.leaky)):
             st.markdown(f"- {plain(sentence, 500)}")
-
-
-def _similarity() -> None:
-    dataset = cache.dataset(state.current_dataset())
-    names = {axis: dataset.tensor.modes[axis].name for axis in range(1, dataset.tensor.n_modes)}
-    st.markdown(
-        "Two features are close when the same rows have them. SWIFT forgives a mix-up of "
-        "close features and charges one of distant features."
-    )
-    axis = st.selectbox(
-        "Features", list(names), format_func=lambda each: clipped(names[each]), key="cost.axis"
-    )
-    cost, labels, left_out = feature_costs(state.current_dataset(), int(axis), state.small_cells())
-    if left_out:
-        st.caption(f"{left_out:,} rare features are left out here.")
-    if not len(labels):
-        st.info("No feature is frequent enough to be compared.")
-        return
-    feature = st.selectbox(
-        "Nearest features of", list(labels), format_func=clipped, key=f"cost.feature.{axis}"
-    )
-    if feature is not None:
-        table = charts.nearest(cost, labels, feature).round(3).rename(columns=capital)
-        show_table(table, f"Features nearest to {clipped(feature)}")
-    _show_distances(cost, labels, int(axis))
-
-
-def _show_distances(cost: NDArray[np.float64], labels: tuple[str, ...], axis: int) -> None:
-    """The distances of the most frequent features, close ones side by side."""
-    drawn = np.arange(min(len(labels), MAX_DRAWN))
-    order = drawn[clustered(cost[np.ix_(drawn, drawn)])]
-    names_in_order = [labels[index] for index in order]
-    st.markdown(f"**{state.label('cost')}**")
-    if len(drawn) < len(labels):
-        st.caption(
-            f"Drawn: the {len(drawn)} most frequent of {len(labels):,}. The table above "
-            "knows the others too."
-        )
-    square = cost[np.ix_(order, order)]
-    table = pd.DataFrame(square.round(3), columns=names_in_order)
-    table.insert(0, "feature", names_in_order)
-    show_figure(
-        charts.cost_heatmap(square, names_in_order),
-        f"Heatmap: distances between {len(order)} features; close ones stand side by side.",
-        table,
-        f"costs_{axis}",
-    )
-
-
-def feature_costs(
-    dataset: str, axis: int, limit: int
-) -> tuple[NDArray[np.float64], tuple[str, ...], int]:
-    """Cosine costs of the features of a mode, most frequent first; how many are left out.
-
-    Features of fewer rows than the limit could give a person away; of very many features only
-    the most frequent are compared.
-    """
-    cost, labels, supports = _feature_costs(str(cache.store().root), dataset, str(axis))
-    shown = int((supports[: len(labels)] >= max(limit, 1)).sum())
-    return cost[:shown, :shown], labels[:shown], len(supports) - shown
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _feature_costs(
-    root: str, dataset: str, axis: str
-) -> tuple[NDArray[np.float64], tuple[str, ...], NDArray[np.int64]]:
-    tensor, mode = cache.dataset(dataset).tensor, int(axis)
-    rows = incidence(tensor, mode, 0)
-    supports = np.diff(rows.indptr)
-    order = np.argsort(-supports, kind="stable")
-    frequent = order[:MAX_COMPARED]
-    labels = tuple(tensor.modes[mode].labels[index] for index in frequent)
-    return cosine_cost(rows[frequent]), labels, supports[order]
 
 
 def _delete() -> None:

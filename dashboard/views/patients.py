@@ -23,6 +23,7 @@ from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
 from swiftcore.phenotypes.describe import CARRIED
+from swiftcore.phenotypes.shares import row_shares
 
 PAGE = 50
 
@@ -42,7 +43,7 @@ def show() -> None:
         f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
         "Do not pass it on without permission."
     )
-    shared = row_tables.shares(summary.fit.factors)
+    shared = row_shares(summary.fit.factors)
     draw = (_show_all, _show_one, _show_strength, _show_new)
     one, many = plain(noun, 30), plain(plural(noun), 30)
     names = (f"All {many}", f"One {one}", "Strength and outcome", f"New {many}")
@@ -175,7 +176,7 @@ def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
     outcome = cache.dataset(summary.card.id).outcome
     strength = shared[:, phenotype.component]
     _show_carriers(summary, strength >= CARRIED, outcome)
-    carrying = strength > 0.005
+    carrying = np.abs(strength) > 0.005
     table = row_tables.strength_counts(
         strength[carrying], None if outcome is None else outcome[carrying]
     )

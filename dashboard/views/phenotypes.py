@@ -16,10 +16,13 @@ from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
 from dashboard.widgets.downloads import show_report
 from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.lineage import show_parentage
 from dashboard.widgets.profiles import show_profiles
+from dashboard.widgets.refit import open_refit, show_refit
 from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
 from dashboard.widgets.text import plain
+from swiftcore.evaluation.methods.catalogue import title_of
 
 TABLE_ALONE = 0.5  # seconds that the table has the browser to itself when it is opened
 SORTS = {
@@ -27,6 +30,7 @@ SORTS = {
     "id": "Number",
     "rows": "How many carry it",
     "link": "Link to the outcome",
+    "fits": "Fits that found it",
     "stability": "Found again",
 }
 
@@ -34,6 +38,7 @@ SORTS = {
 def show() -> None:
     """Draw the page."""
     st.title("Phenotypes", anchor=False)
+    open_refit()
     summary = fit_summary()
     if summary is None:
         nothing_yet(
@@ -49,12 +54,14 @@ def show() -> None:
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     _show_facts(summary)
+    show_parentage(summary)
     order = _show_ranking(summary)
     chosen = choose_phenotype(summary, order, "phenotypes")
     if not state.get(Key.TABLE_SEEN):
         st.fragment(_table_first, run_every=TABLE_ALONE)()
         return
     _show_detail(summary, chosen)
+    show_refit(summary, chosen)
     show_comparisons(summary)
     show_report(summary)
 
@@ -75,8 +82,10 @@ def _show_facts(summary: FitSummary) -> None:
     sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
     st.caption(
         f"{count_of(len(summary.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
-        f"{plain(sizes, 200)}."
+        f"{plain(sizes, 200)}. Found by {title_of(summary.fit.method)}."
     )
+    if summary.fit.signed:
+        st.caption(state.label("signs"))
     if not summary.fit.converged:
         st.warning(f"Not converged. {state.label('not_converged')}")
     if summary.fit.dead:
@@ -110,7 +119,11 @@ def _show_ranking(summary: FitSummary) -> list[str]:
 
 
 def _chosen_order(summary: FitSummary) -> str:
-    missing = {"link": not summary.links, "stability": not summary.stability}
+    missing = {
+        "link": not summary.links,
+        "stability": not summary.stability,
+        "fits": summary.fit.agreement is None,
+    }
     sorts = [sort for sort in SORTS if not missing.get(sort)]
     kept = state.get(Key.SORT, "share")
     return st.selectbox(
@@ -123,17 +136,19 @@ def _chosen_order(summary: FitSummary) -> str:
 
 
 def ranking(summary: FitSummary, by: str) -> pd.DataFrame:
-    """One row per phenotype, sorted; columns id, name, share, rows, link, stability, review."""
+    """One row per phenotype, sorted, with all that is known about it."""
     judged = phenotype_tables.review_states(summary.reviews)
     table = pd.DataFrame(
         [
             {
                 "id": name,
                 "name": summary.names[name],
+                "group": summary.groups.get(name, ""),
                 "share": each.share,
                 "carriers": len(each.rows),
                 "weight": summary.links[name].weight if name in summary.links else 0.0,
                 "link": link_words(summary, name),
+                "fits": each.found_in[0] if each.found_in else 0,
                 "stability": summary.stability.get(name, float("nan")),
                 "review": judged.get(name, "not yet"),
             }
@@ -153,12 +168,21 @@ def _named(table: pd.DataFrame, summary: FitSummary) -> pd.DataFrame:
     columns = {
         "id": "Id",
         "name": "Name",
+        "group": "Suggested group",
         "share": state.label("share"),
         "rows": f"{capital(plural(summary.row_noun))} carrying it",
         "link": state.label("link"),
+        "fits": f"{state.label('found_in')} {state.label('fits')}",
         "stability": state.label("stability"),
         "review": "Makes sense?",
     }
+    if not summary.groups:
+        del columns["group"]
+    agreed = summary.fit.agreement
+    if agreed is None:
+        del columns["fits"]
+    else:
+        table = table.assign(fits=[f"{number} of {agreed.n_fits}" for number in table["fits"]])
     if not summary.links:
         del columns["link"]
     if not summary.stability:
@@ -171,12 +195,19 @@ def _show_detail(summary: FitSummary, chosen: str) -> None:
     phenotype = summary.phenotypes[chosen]
     carriers = hidden(len(phenotype.rows), summary.limit, summary.card.shape[0])
     whole = plain(count_of(summary.card.shape[0], summary.row_noun), 60)
+    if chosen in summary.groups:
+        st.caption(f"Suggested group: {summary.groups[chosen]}")
     facts = [f"{phenotype.share:.1%} of the data", f"carried by {carriers} of {whole}"]
     if chosen in summary.links:
         facts.append(f"{state.label('link').lower()}: {plain(link_words(summary, chosen), 80)}")
+    if phenotype.found_in:
+        number, fits = phenotype.found_in
+        facts.append(f"{state.label('found_in').lower()} {number} of {fits} {state.label('fits')}")
     if chosen in summary.stability:
         facts.append(f"found again in {summary.stability[chosen]:.0%} of repeated runs")
     st.markdown("; ".join(facts) + ".")
+    if phenotype.found_rarely:
+        st.warning(state.label("found_rarely"))
     weight = st.slider(
         state.label("relevance"),
         0.0,

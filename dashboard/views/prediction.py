@@ -19,8 +19,11 @@ from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.settings_chosen import show_settings
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.spec import ModelSpec
 
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
@@ -71,7 +74,7 @@ def _show_links(card: DatasetCard) -> None:
         known = [str(name) for name in table["class"].unique()]
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
-    st.markdown(plain(f"{result_sentences.links(table)} {result_sentences.score(links.about)}"))
+    st.markdown(plain(result_sentences.links(table)))
     st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
     shown = _link_table(table, names)
@@ -109,18 +112,42 @@ def _show_comparison(card: DatasetCard) -> None:
     experiments.show_newest("evaluation", lambda found: _draw_comparison(card, found))
 
 
+def _shown_spec() -> ModelSpec | None:
+    """Of the result chosen at the left."""
+    run = state.current_run()
+    return cache.store().run(run).request.spec if run else None
+
+
+def _show_own_score(found: Experiment, spec: ModelSpec | None) -> None:
+    """The one number of the result that is shown; without it, what the table is of instead."""
+    differs = result_sentences.whose_score(found, spec)
+    if differs:
+        st.info(plain(differs, 400))
+        if spec is not None:
+            experiments.start_button(
+                experiments.request_for("evaluation"), "Score this result", "score.this"
+            )
+        return
+    score = result_sentences.own_score(found, found.spec.rank if found.spec else 0)
+    st.markdown(f"**This result: {plain(score)}**" if score else "This result has no score.")
+
+
 def _draw_comparison(card: DatasetCard, found: experiments.Found) -> None:
     about, tables = found.experiment.about, found.experiment.tables
-    metric = str(about.get("metric_title", "Score"))
-    rank = _choose_rank(tables["summary"])
+    metric, spec = str(about.get("metric_title", "Score")), _shown_spec()
+    ours, own = result_sentences.title(found.experiment.ours), found.experiment.spec == spec
+    _show_own_score(found.experiment, spec)
+    rank = _choose_rank(tables["summary"], found.experiment)
     here = {
         name: table[table["rank"].isin([0, rank])]
         for name, table in tables.items()
         if "rank" in table
     }
-    st.markdown(plain(result_sentences.comparison(here["comparison"], metric)))
+    st.markdown(plain(result_sentences.comparison(here["comparison"], metric, ours)))
     second = SECOND.get(str(about.get("metric")), "Second score")
     scores = _score_table(here["summary"], metric, second)
+    if own:
+        scores["Method"] = scores["Method"].replace(ours, f"{ours} (this result)")
     show_table(scores, f"Scores of {len(scores)} methods, best first")
     chance = _chance(about)
     guess = f"; guessing reaches {chance:.3f}" if chance else ""
@@ -128,37 +155,19 @@ def _draw_comparison(card: DatasetCard, found: experiments.Found) -> None:
     download_csv(scores, "scores")
     if len(here["comparison"]):
         st.subheader("Differences, fold by fold")
-        _show_differences(here["comparison"], metric)
-    _show_curve(card, here, about)
+        _show_differences(here["comparison"], metric, ours)
+    _show_curve(card, here, found.experiment)
     with st.expander("Settings that were chosen"):
-        _show_settings(here["scores"], metric)
+        show_settings(here["scores"], metric)
 
 
-def _show_settings(scores: pd.DataFrame, metric: str) -> None:
-    chosen = result_sentences.settings_chosen(scores).rename(
-        columns={
-            "title": "Method",
-            "rank": "R",
-            "setting": "Setting",
-            "folds": "Folds",
-            "validation": f"{capital(metric)} on validation rows",
-            "score": f"{capital(metric)} on test rows",
-        }
-    )
-    show_table(chosen, "Settings chosen for each method on validation rows")
-    st.caption(
-        "Chosen on the validation rows: of each factorization the setting with the "
-        "smallest log loss, of each classifier that with the best score."
-    )
-    download_csv(chosen, "chosen_settings")
-
-
-def _choose_rank(summary: pd.DataFrame) -> int:
+def _choose_rank(summary: pd.DataFrame, found: Experiment) -> int:
     ranks = sorted(int(rank) for rank in summary["rank"].unique() if rank)
     if len(ranks) < 2:
         return ranks[0] if ranks else 0
-    best = summary[summary["method"] == "swift"].sort_values("mean")["rank"]
-    start = ranks.index(int(best.iloc[-1])) if len(best) else 0
+    best = summary[summary["method"] == found.ours].sort_values("mean")["rank"]
+    first = found.spec.rank if found.spec else int(best.iloc[-1]) if len(best) else ranks[0]
+    start = ranks.index(first) if first in ranks else 0
     return int(st.selectbox(state.label("rank"), ranks, index=start, key="evaluation.rank"))
 
 
@@ -177,16 +186,16 @@ def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFram
     )
 
 
-def _show_differences(table: pd.DataFrame, metric: str) -> None:
+def _show_differences(table: pd.DataFrame, metric: str, ours: str) -> None:
     st.caption(
-        "SWIFT minus the other on the same folds, with a 95 % interval. Filled: clear. "
+        f"{ours} minus the other on the same folds, with a 95 % interval. Filled: clear. "
         "Open: the folds cannot tell."
     )
     shown = table.assign(method=table["method"].map(result_sentences.title))
     show_figure(
-        charts.difference_dots(table, metric),
-        f"Dots with intervals: difference in {metric} between SWIFT and {len(table)} others. "
-        f"{result_sentences.comparison(table, metric)}",
+        charts.difference_dots(table, metric, ours),
+        f"Dots with intervals: difference in {metric} between {ours} and {len(table)} others. "
+        f"{result_sentences.comparison(table, metric, ours)}",
         shown.round(4).rename(columns=capital),
         "differences",
     )
@@ -197,16 +206,15 @@ def _chance(about: Mapping[str, Any]) -> float:
     return float(chance) if isinstance(chance, int | float) else 0.0
 
 
-def _show_curve(
-    card: DatasetCard, tables: dict[str, pd.DataFrame], about: Mapping[str, Any]
-) -> None:
+def _show_curve(card: DatasetCard, tables: dict[str, pd.DataFrame], found: Experiment) -> None:
+    about = found.about
     curves, confusion = tables.get("curves"), tables.get("confusion")
     table = curves if curves is not None else confusion
     if table is None or table.empty:
         return
     binary = curves is not None
     st.subheader("Precision and recall" if binary else "Which class is taken for which")
-    methods = sorted(table["method"].unique(), key=lambda name: (name != "swift", name))
+    methods = sorted(table["method"].unique(), key=lambda name: (name != found.ours, name))
     method = st.selectbox("Method", methods, format_func=result_sentences.title, key="curve.method")
     one = table[table["method"] == method]
     if binary:

@@ -18,6 +18,7 @@ from dashboard.text.wording import count_of
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.downloads import show_workbook
 from dashboard.widgets.empty import nothing_yet
+from dashboard.widgets.lineage import earlier_judgement
 from dashboard.widgets.profiles import show_profiles
 from dashboard.widgets.reviews_fault import show_reviews_fault
 from dashboard.widgets.tables import download_csv, show_table
@@ -57,7 +58,10 @@ def show() -> None:
     _show_progress(summary, unread=unread)
     chosen = choose_phenotype(summary, list(summary.phenotypes), "review")
     st.header(plain(summary.title(chosen), 120), anchor=False)
+    if chosen in summary.groups:
+        st.caption(f"Suggested group: {summary.groups[chosen]}")
     show_profiles(summary, chosen, 1.0, "review")
+    _offer_earlier(summary, chosen)
     _show_form(summary, chosen)
     _show_link(summary, chosen)
     if not unread:
@@ -120,6 +124,29 @@ def _filled(summary: FitSummary, identifier: str) -> dict[str, Any]:
 
 def _drafts(summary: FitSummary) -> list[str]:
     return [each for each in summary.phenotypes if _filled(summary, each) != _stored(summary, each)]
+
+
+def _offer_earlier(summary: FitSummary, chosen: str) -> None:
+    """What I said of it before it was changed, to be put into the form; saving it is for me."""
+    if chosen in _mine(summary) or _draft(summary, chosen):
+        return
+    earlier = earlier_judgement(summary, chosen, state.reviewer())
+    if earlier is None:
+        return
+    said = f": {plain(earlier.review.name, 80)}" if earlier.review.name else ""
+    st.info(
+        f"This was {plain(earlier.title, 80)} (similarity {earlier.similarity:.2f}). You judged it "
+        f"*{VERDICTS[earlier.review.verdict]}*{said}. Does that still hold?"
+    )
+    filled = {name: getattr(earlier.review, name) for name in BLANK}
+    if earlier.review.problem == "duplicate":  # of one that may be another now
+        filled |= {"problem": "", "duplicate_of": ""}
+    st.button(
+        "Take over the judgement",
+        key="take_over",
+        on_click=_keep_draft,
+        args=(summary, chosen, filled),
+    )
 
 
 def _show_form(summary: FitSummary, chosen: str) -> None:

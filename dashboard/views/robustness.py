@@ -17,6 +17,7 @@ from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.origin import say_origin
+from dashboard.widgets.settings_chosen import show_settings
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 
@@ -63,16 +64,20 @@ def _draw_noise(found: experiments.Found) -> None:
         st.info(NO_SCORES)
         return
     metric = _metric(found)
-    answer = result_sentences.noise(scores, metric)
+    ours = found.experiment.ours
+    answer = result_sentences.noise(scores, metric, ours)
     st.markdown(f"**{plain(answer)}**")
     means = charts.noise_means(scores)
     table = means.assign(method=means["method"].map(result_sentences.title)).round(4)
     show_figure(
-        charts.noise_lines(scores, capital(metric), state.label("noise")),
+        charts.noise_lines(scores, capital(metric), state.label("noise"), ours),
         f"Lines: {metric} against the share of false entries. {answer}",
         table.rename(columns=capital),
         "noise",
     )
+    if "setting" in scores:
+        with st.expander("Settings that were chosen"):
+            show_settings(scores, metric)
 
 
 def _survival(_: DatasetCard) -> None:
@@ -85,6 +90,8 @@ def _draw_survival(found: experiments.Found) -> None:
     limit = float(found.experiment.about.get("found_from") or result_sentences.FOUND_FROM)
     answer = result_sentences.survival(survival, limit)
     st.markdown(f"**{plain(answer)}**")
+    if survival.empty:  # the fit to be followed failed; a note says why
+        return
     _say_whose(found)
     means = charts.survival_means(survival)
     table = means.rename(columns=lambda level: f"{level:.0%}").round(3).reset_index()
@@ -126,6 +133,9 @@ def _draw_stability(found: experiments.Found) -> None:
 
 
 def _ranks(card: DatasetCard) -> None:
+    st.markdown("How many phenotypes come back from fit to fit, and how much they leave over.")
+    experiments.show_newest("ranks", _draw_rank_choice)
+    st.divider()
     st.markdown("How the prediction changes with the number of phenotypes.")
     if not card.classes:
         st.info(NO_OUTCOME)
@@ -151,6 +161,17 @@ def _ranks(card: DatasetCard) -> None:
         )
 
 
+def _draw_rank_choice(found: experiments.Found) -> None:
+    table, about = found.experiment.tables["ranks"], found.experiment.about
+    st.markdown(f"**{plain(about['reason'], 300)}**")
+    show_figure(
+        charts.rank_choice(table, int(about["recommended"]), state.label("rank")),
+        f"Lines: stability and error against the number of phenotypes. {about['reason']}",
+        table.round(4).rename(columns=capital),
+        "rank_choice",
+    )
+
+
 def _rank_table(kind: str) -> tuple[pd.DataFrame, str, Origin | None] | None:
     """rank, mean, sd, n of SWIFT with cosine costs from the newest experiment of a kind."""
     run = cache.latest(state.current_dataset(), kind)
@@ -158,7 +179,7 @@ def _rank_table(kind: str) -> tuple[pd.DataFrame, str, Origin | None] | None:
         return None
     found = cache.experiment(run.id)
     scores = found.tables["scores"]
-    key, value = ("method", "swift") if kind == "evaluation" else ("recipe", "cosine")
+    key, value = ("method", found.ours) if kind == "evaluation" else ("recipe", "cosine")
     mine = scores[scores[key] == value].groupby("rank")["score"]
     table = mine.agg(mean="mean", sd="std", n="count").dropna(subset="mean").reset_index()
     metric = str(found.about.get("metric_title", "Score"))

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.charts import runs as charts
 from dashboard.fit_view import phenotype_tables
 from dashboard.session import cache, state
+from dashboard.session.fit_summary import summary_of
 from dashboard.session.shown_from import drawn_from, file_name
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
@@ -17,12 +18,16 @@ from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.widgets.active_runs import (
     KINDS,
+    TUNE_TAB,
+    go_further_button,
     go_on_button,
     look_button,
     say_started,
     show_active,
     show_interrupted,
 )
+from dashboard.widgets.choose_for_me import choose_for_me
+from dashboard.widgets.comparisons import show_partners
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
@@ -36,6 +41,7 @@ from dashboard.widgets.storage import keep_toggle
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.progress import duration
 
 MAX_BUNDLE = 200  # MB
@@ -49,11 +55,15 @@ def show() -> None:
     guarded(show_interrupted)
     views = {
         "Find phenotypes": _new_fit,
+        TUNE_TAB: _new_choice,
         "Experiments": _new_experiment,
         "History": _history,
         "Compare two": _compare,
         "Import": _import,
     }
+    if wanted := state.get(Key.RUNS_TAB):
+        state.set_widget("runs.tab", wanted)
+        state.forget(Key.RUNS_TAB)
     tabs = st.tabs(list(views), on_change="rerun", key="runs.tab")
     for tab, draw in zip(tabs, views.values(), strict=True):
         if tab.open:
@@ -66,6 +76,13 @@ def _new_fit() -> None:
         nothing_yet("There are no data to compute with yet.", "data")
         return
     fit_form(cache.card(state.current_dataset()))
+
+
+def _new_choice() -> None:
+    if not state.current_dataset():
+        nothing_yet("There are no data to compute with yet.", "data")
+        return
+    choose_for_me(cache.card(state.current_dataset()))
 
 
 def _new_experiment() -> None:
@@ -132,12 +149,22 @@ def _one_run(run: RunCard) -> None:
     if run.state is RunState.REMOVED:
         start_button(run.request, "Compute it again", "again", _say_started)
     with st.expander("All settings"):
-        settings = run.request.settings.items()
+        settings = _used(run).items()
         rows = [(name.replace("_", " "), _shown(value)) for name, value in settings]
         table = pd.DataFrame(rows, columns=["Setting", "Value"])
         show_table(table, "Every setting of this run")
     if not run.state.active:
         _delete(run)
+
+
+def _used(run: RunCard) -> dict[str, object]:
+    """The settings that change anything; of a fit, for its method."""
+    method = CATALOGUE.get(str(run.request.settings.get("method", "")))
+    return {
+        name: value
+        for name, value in run.request.settings.items()
+        if method is None or method.uses(name)
+    }
 
 
 def _say_started(run_id: str) -> None:
@@ -161,6 +188,8 @@ def _export(run: RunCard) -> None:
 def _show_objective(run: RunCard) -> None:
     fit = cache.fit(run.id)
     st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
+    if fit.can_go_on and run.imported is None:
+        go_further_button(run, fit.settings["max_iterations"])
     show_figure(
         charts.objective_lines({"": fit.history}, state.label("objective")),
         f"Line: the objective falls to {fit.objective:.4g}.",
@@ -217,6 +246,14 @@ def _compare() -> None:
 def _side_by_side(one: RunCard, other: RunCard) -> None:
     here, there = cache.fit(one.id), cache.fit(other.id)
     _compare_settings(one, other, here, there)
+    if one.request.spec.method == other.request.spec.method:
+        _compare_objectives(one, other, here, there)
+    if phenotype_tables.same_features(here.modes, there.modes):
+        st.markdown("**Phenotypes, matched one to one**")
+        show_partners(summary_of(one.id, one.dataset), summary_of(other.id, other.dataset))
+
+
+def _compare_objectives(one: RunCard, other: RunCard, here: FittedRun, there: FittedRun) -> None:
     histories = {
         f"One: {clipped(one.title, 40)}": here.history,
         f"Other: {clipped(other.title, 40)}": there.history,
@@ -228,20 +265,13 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
         both,
         "compared_objectives",
     )
-    if phenotype_tables.same_features(here.modes, there.modes):
-        st.markdown("**Phenotypes, matched one to one**")
-        matched = phenotype_tables.match_runs(here, there).round(3)
-        named = matched.rename(
-            columns={"here": "One", "there": "Other", "similarity": "Similarity"}
-        )
-        show_table(named, "Best partners of the phenotypes of both runs")
-        download_csv(named, "matched_phenotypes")
 
 
 def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: FittedRun) -> None:
+    mine, theirs = _used(one), _used(other)
     rows = [
-        (name.replace("_", " "), _shown(value), _shown(other.request.settings[name]))
-        for name, value in one.request.settings.items()
+        (name.replace("_", " "), _shown(mine.get(name, "")), _shown(theirs.get(name, "")))
+        for name in {**mine, **theirs}
     ]
     rows += [
         ("how it ended", here.outcome, there.outcome),
@@ -253,7 +283,7 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
     st.markdown("**Settings**")
     show_table(table, "Settings of both runs side by side")
     download_csv(table, "compared_settings")
-    goal = ("sharpness", "marginal_weight", "costs", "row_cost")
+    goal = ("method", "sharpness", "marginal_weight", "costs", "row_cost")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
         st.caption("They minimise different objectives; only their phenotypes can be compared.")
 

@@ -10,6 +10,7 @@ from dashboard.jobs import jobs
 from dashboard.session import cache, selection, state
 from dashboard.session.state import Key
 from dashboard.store.cards import RunCard, RunState
+from dashboard.text.link import PAGE_OF
 from dashboard.widgets.experiments import show_progress
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.refresh import follow
@@ -23,11 +24,13 @@ KINDS = {
     "noise": "False entries",
     "ablation": "Similarity",
     "stability": "Fitted again",
+    "tune": "Choice of settings",
+    "ranks": "How many",
     "projection": "New rows",
 }
 CHART = 10.0  # seconds between two drawings of the live chart: it costs more than a line of words
 MAX_INTERRUPTED = 3  # shown at the top of the page; the history has them all
-PAGES = {"fit": "phenotypes", "evaluation": "prediction", "projection": "patients"}
+TUNE_TAB = "Choose for me"  # of the page Runs
 
 
 def say_started() -> None:
@@ -90,6 +93,16 @@ def _go_on(run: RunCard) -> None:
     state.set(Key.STARTED, run.id)
 
 
+def go_further_button(run: RunCard, limit: int) -> None:
+    """One press, and a fit that ended at its limit is computed on."""
+    st.caption(f"It ended at its limit of {limit:,} iterations; it can go on from there.")
+    st.button("Go on", key=f"further.{run.id}", on_click=_go_further, args=(run,))
+
+
+def _go_further(run: RunCard) -> None:
+    guarded(lambda: state.set(Key.STARTED, jobs.go_on(cache.store(), run.id)))
+
+
 def _stop(run: str) -> None:
     guarded(lambda: jobs.cancel(cache.store(), run))
     state.set(Key.STARTED, run)  # so that the page says how it ended
@@ -127,9 +140,11 @@ def _objective(run_id: str) -> None:
 
 def look_button(run: RunCard, key: str) -> None:
     """The way from a finished run to the page that shows it."""
-    page = state.page(PAGES.get(run.kind, "robustness"))
+    page = state.page(PAGE_OF[run.kind])
     if st.button("Look at the result", type="primary", key=f"look.{key}"):
         state.forget(Key.STARTED)
+        if run.kind == "tune":
+            state.set(Key.RUNS_TAB, TUNE_TAB)
         if run.kind == "projection":
             state.set(Key.PROJECTION, run.id)
         fit = selection.fit_of(run)

@@ -162,7 +162,7 @@ def _outcome(inspection: Inspection) -> dict[str, Any]:
 
 def _words() -> dict[str, Any]:
     return {
-        "vocabulary_size": _number("vocabulary_size", "Number of words", 2, 2000, 100),
+        "vocabulary_size": _number("vocabulary_size", "Number of words (0: all)", 0, 20_000, 100),
         "vocabulary_by": _choice("vocabulary_by", "Which words"),
         "stop_words": _choice("stop_words", "Frequent small words"),
     }

@@ -9,17 +9,20 @@ import streamlit as st
 from dashboard.fit_view import phenotype_tables
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, selection, state
-from dashboard.session.shown_from import drawn_from
+from dashboard.session.fit_summary import summary_of
+from dashboard.session.shown_from import drawn_from, found_by
 from dashboard.session.state import Key
 from dashboard.store.results import FittedRun
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.origin import say_origin
+from dashboard.widgets.profiles import weight_label
 from dashboard.widgets.sidebar import run_name
-from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
+from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.phenotypes.matching import FOUND_FROM, similarity
+from swiftcore.phenotypes.shares import profiles
 
 GLANCE_FEATURES = 30
 TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
@@ -42,17 +45,16 @@ def _show_glance(summary: FitSummary) -> None:
     names = list(summary.phenotypes)
     components = [each.component for each in summary.phenotypes.values()]
     for axis, mode in enumerate(next(iter(summary.phenotypes.values())).items, start=1):
-        factor = summary.fit.factors[axis][:, components]
-        weights = factor / np.maximum(factor.sum(axis=0), 1e-300)
-        common = summary.common(axis)
-        strongest = np.where(common, weights.max(axis=1), -1.0)
+        weights = profiles(summary.fit.factors[axis][:, components])
+        size, common = np.abs(weights), summary.common(axis)
+        strongest = np.where(common, size.max(axis=1), -1.0)
         rows = np.argsort(-strongest, kind="stable")[:GLANCE_FEATURES]
         rows = rows[strongest[rows] > 0]
-        rows = rows[np.lexsort((-weights[rows].max(axis=1), weights[rows].argmax(axis=1)))]
+        rows = rows[np.lexsort((-size[rows].max(axis=1), size[rows].argmax(axis=1)))]
         labels = [summary.fit.modes[axis].labels[row] for row in rows]
         st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
         show_figure(
-            glance(weights[rows], labels, names, state.label("weight")),
+            glance(weights[rows], labels, names, weight_label(weights[rows])),
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
@@ -70,7 +72,7 @@ def _show_overlap(summary: FitSummary) -> None:
     names = list(summary.phenotypes)
     found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
     found = found[np.ix_(components, components)]
-    order = clustered(1 - found)
+    order = clustered(1 - np.abs(found))
     found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
         overlap(found, names),
@@ -117,36 +119,77 @@ def _show_two_runs(summary: FitSummary) -> None:
     if not phenotype_tables.same_features(summary.fit.modes, there.modes):
         st.info("These two runs know different features and cannot be compared.")
         return
-    table = phenotype_tables.match_runs(summary.fit, there)
     say_origin(there.imported)
-    with drawn_from(summary.fit.imported, there.imported):
-        _show_matches(summary, there, table, other)
+    with drawn_from(summary.fit.imported, there.imported), found_by(""):
+        st.markdown(
+            f"Here: **{plain(title_of(summary.fit.method))}**, "
+            f"there: **{plain(title_of(there.method))}**."
+        )
+        _show_matches(summary, summary_of(other, summary.card.id))
 
 
-def _show_matches(summary: FitSummary, there: FittedRun, table: pd.DataFrame, other: str) -> None:
+def _show_matches(summary: FitSummary, other: FitSummary) -> None:
+    now, there = state.current_phenotype(), other.fit
+    table = show_partners(summary, other)
+    pairs = table.dropna(subset="similarity")
+    partner = dict(zip(pairs["here"], pairs["there"], strict=True)).get(now)
+    if partner:
+        components = [summary.phenotypes[now].component, there.identifiers.index(partner)]
+        names = (f"{summary.title(now)} (here)", f"{other.title(partner)} (there)")
+        _show_pair(summary, (summary.fit, there), components, names, "runs")
+
+
+def show_partners(here: FitSummary, there: FitSummary) -> pd.DataFrame:
+    """Which phenotypes of two runs are the same, by name; those without a partner listed.
+
+    Returns
+    -------
+    DataFrame
+        From :func:`dashboard.fit_view.phenotype_tables.match_runs`.
+    """
     from dashboard.charts.phenotypes import matched  # plotly: only once the table is drawn
 
-    pairs = table.dropna(subset="similarity")
-    alone = table[table["similarity"].isna()]
+    table = phenotype_tables.match_runs(here.fit, there.fit)
+    named = table.assign(
+        here=[here.title(one) if one else "" for one in table["here"]],
+        there=[there.title(one) if one else "" for one in table["there"]],
+    )
+    pairs = named.dropna(subset="similarity")
     good = int((pairs["similarity"] >= FOUND_FROM).sum())
     limit = f"similarity {FOUND_FROM:g} or more"
-    st.markdown(f"{good} of {len(pairs)} pairs are nearly the same ({limit}).")
+    st.markdown(
+        f"{good} of {len(pairs)} pairs are nearly the same ({limit}). Of each pair the upper "
+        "name is of the first result, the lower of the other."
+    )
+    if pairs["turned"].any():
+        st.caption(
+            "Turned round: what one has more of, the other has less of; rows have the opposite "
+            "sign in them."
+        )
     show_figure(
         matched(pairs),
         f"Bars: {good} of {len(pairs)} matched pairs have a {limit}",
-        pairs,
-        f"matches_{other[:8]}",
+        _partner_table(pairs),
+        f"matches_{there.run[:8]}",
     )
-    if len(alone):
-        st.markdown("Without a partner:")
-        show_table(alone.drop(columns="similarity"), alt="Phenotypes without a partner")
-        download_csv(alone, f"unmatched_{other[:8]}")
-    partner = dict(zip(pairs["here"], pairs["there"], strict=True)).get(state.current_phenotype())
-    if partner:
-        now = state.current_phenotype()
-        components = [summary.phenotypes[now].component, there.identifiers.index(partner)]
-        names = (f"{now} here", f"{partner} there")
-        _show_pair(summary, (summary.fit, there), components, names, "runs")
+    for side, where in (("here", "first"), ("there", "other")):
+        alone = named.loc[named["similarity"].isna() & (named[side] != ""), side].tolist()
+        if alone:
+            listed = plain("; ".join(alone), 1000)
+            st.markdown(f"Without a partner, in the {where} result: {listed}.")
+    return table
+
+
+def _partner_table(pairs: pd.DataFrame) -> pd.DataFrame:
+    signs = ["opposite" if turned else "the same" for turned in pairs["turned"]]
+    return pd.DataFrame(
+        {
+            "First": pairs["here"],
+            "Other": pairs["there"],
+            "Similarity": pairs["similarity"].round(3),
+            "Signs": signs,
+        }
+    )
 
 
 def _show_pair(
@@ -166,7 +209,7 @@ def _show_pair(
         with columns[(axis - 1) % len(columns)]:
             st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
             show_figure(
-                back_to_back(table, *names, state.label("weight")),
+                back_to_back(table, *names, weight_label(table[["left", "right"]])),
                 f"Bars back to back: the {plural(mode)} of {names[0]} and {names[1]}",
                 table.rename(columns={"left": names[0], "right": names[1]}),
                 f"pair_{place}_{axis}",

@@ -22,12 +22,14 @@ from dashboard.widgets.sidebar import time_left
 from dashboard.widgets.text import plain
 from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.spec import DEFAULTS
 
 MISSING = {
     "evaluation": "SWIFT has not been compared with other methods on these data yet.",
     "noise": "It has not been tried yet how false entries change these results.",
     "ablation": "It has not been tried yet what the similarity of features adds.",
     "stability": "It has not been tried yet whether these phenotypes come back in other fits.",
+    "ranks": "It has not been tried yet how many phenotypes come back from fit to fit.",
 }
 WAYS_TO_END = (RunState.CANCELLED, RunState.FAILED, RunState.INTERRUPTED)
 
@@ -70,9 +72,14 @@ def show_newest(kind: str, draw: Callable[[Found], None]) -> None:
 def request_for(kind: str) -> Request:
     """The usual experiment for what is looked at: its number of phenotypes, its settings."""
     store, run = cache.store(), state.current_run()
-    settings = {"ranks": [store.run(run).request.settings["rank"]]} if run else {}
-    belongs = run if kind in OF_A_FIT else ""
-    return Request(kind, state.current_dataset(), settings, belongs)
+    rank = store.run(run).request.settings["rank"] if run else DEFAULTS["rank"]
+    if kind == "ranks":  # fewer and more of them
+        settings = {"ranks": sorted({max(1, rank // 2), rank, 2 * rank})}
+        return Request(kind, state.current_dataset(), settings)
+    if not run:
+        return Request(kind, state.current_dataset())
+    own = kind in OF_A_FIT or store.run(run).imported is None  # no import can be judged here
+    return Request(kind, state.current_dataset(), {"ranks": [rank]}, run if own else "")
 
 
 def offer(kind: str) -> None:

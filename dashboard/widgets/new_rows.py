@@ -31,6 +31,7 @@ from dashboard.widgets.tables import download_csv, hundreds, percents, show_tabl
 from dashboard.widgets.text import plain
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
+from swiftcore.phenotypes.shares import row_shares
 
 
 def show_new_rows(summary: FitSummary) -> None:
@@ -155,7 +156,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     if projection.empty_rows:
         empty = hidden(len(projection.empty_rows), limit, len(projection.row_labels))
         st.warning(f"Rows with nothing that this result knows: {empty}.")
-    shared = row_tables.shares([projection.memberships, *projection.profiles])
+    shared = row_shares([projection.memberships, *projection.profiles])
     table = _memberships(projection, shared)
     show_table(
         hundreds(table[:200], projection.identifiers),

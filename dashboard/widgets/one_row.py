@@ -21,7 +21,8 @@ def show_row_phenotypes(summary: FitSummary, shares: np.ndarray, place: str) -> 
     """The phenotypes of a row as bars, with the link to the outcome in the table."""
     from dashboard.charts.patients import row_bars  # plotly: only when a row is shown
 
-    order = [int(part) for part in np.argsort(-shares, kind="stable") if shares[part] >= MIN_SHARE]
+    size = np.abs(shares)
+    order = [int(part) for part in np.argsort(-size, kind="stable") if size[part] >= MIN_SHARE]
     names = [summary.fit.identifiers[part] for part in order]
     if not names:
         st.info("Nothing in this row is known to these phenotypes.")

@@ -7,10 +7,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard.session import cache, selection, state
-from dashboard.session.shown_from import WITH_A_RESULT, drawn_from
+from dashboard.session.shown_from import WITH_A_RESULT, drawn_from, found_by
 from dashboard.store.imported import Origin
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
+from swiftcore.evaluation.methods.catalogue import title_of
+from swiftcore.spec import DEFAULTS
 
 OF_THE_FIT = ("phenotypes", "patients", "review", "prediction")  # pages drawn from the chosen fit
 
@@ -18,8 +20,16 @@ OF_THE_FIT = ("phenotypes", "patients", "review", "prediction")  # pages drawn f
 def draw_page(name: str, draw: Callable[[], object]) -> None:
     """Draw a page below the mark of what it is drawn from."""
     guarded(_show_origin)
-    with drawn_from(selection.origin() if name in OF_THE_FIT else None):
+    mine = name in OF_THE_FIT
+    with drawn_from(selection.origin() if mine else None), found_by(_method() if mine else ""):
         draw()
+
+
+def _method() -> str:
+    """The method of the chosen result, if it is another one than SWIFT; a title."""
+    fit = next((one for one in selection.finished_fits() if one.id == state.current_run()), None)
+    key = DEFAULTS["method"] if fit is None else fit.request.settings["method"]
+    return "" if key == DEFAULTS["method"] else title_of(key)
 
 
 def _show_origin() -> None:

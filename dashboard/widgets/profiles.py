@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
+from numpy.typing import ArrayLike
 
+from dashboard.charts.style import has_signs, mode_colour
 from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
@@ -34,9 +36,16 @@ def show_profiles(
             _show_mode(summary, phenotype, axis, mode, place)
 
 
+def weight_label(weights: ArrayLike) -> str:
+    """What the weights of features are called, with or without signs."""
+    return state.label("signed_weight" if has_signs(weights) else "weight")
+
+
 def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, place: str) -> None:
-    from dashboard.charts.phenotypes import feature_bars  # plotly: only once the table is drawn
-    from dashboard.charts.style import mode_colour
+    from dashboard.charts.phenotypes import (  # plotly: only once the table is drawn
+        feature_bars,
+        with_signs,
+    )
 
     st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
     profile = summary.profile(phenotype, axis)
@@ -47,9 +56,9 @@ def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, 
     if table.empty:
         st.caption("No feature stands out.")
     else:
-        tops = ", ".join(table["feature"][:3])
+        tops = ", ".join(with_signs(table["feature"][:3], table["weight"][:3]))
         show_figure(
-            feature_bars(table, mode_colour(axis), state.label("weight")),
+            feature_bars(table, mode_colour(axis), weight_label(table["weight"])),
             f"Bars: the strongest {plural(mode)} of {phenotype.identifier} are {tops}",
             table.rename(
                 columns={
@@ -57,6 +66,7 @@ def _show_mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str, 
                     "weight": state.label("weight"),
                     "lift": state.label("lift"),
                     "rows": f"{plural(summary.row_noun)} behind it",
+                    "spread": state.label("spread"),
                 }
             ),
             f"{place}_{phenotype.identifier}_mode_{axis}",

@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import streamlit as st
 
+from dashboard.jobs.effort import EFFORTS
 from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunState
 from dashboard.store.request import OF_A_FIT, Request
+from dashboard.text.display import clipped
 from dashboard.widgets.experiments import start_button
+from dashboard.widgets.feature_costs import COSINE, offered_costs
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
-from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, MAX_CELLS, title_of
+from swiftcore.evaluation.methods.method import Method
 from swiftcore.spec import DEFAULTS, SETTINGS, Setting
+from swiftcore.spec.cost_text import CostTerm, cost_text
 
-# What each effort changes in the usual settings.
-EFFORTS: dict[str, dict[str, Any]] = {
-    "Quick": {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4},
-    "Standard": {},
-    "Thorough": {"max_iterations": 200, "n_restarts": 8, "tolerance": 1e-6, "dtype": "float64"},
-}
 CHANGED_BY_EFFORT = {name for changes in EFFORTS.values() for name in changes}
 EFFORT_HELP = (
-    "Quick: a first look. Standard: for work. Thorough: more rounds, more starts, more digits."
+    "Quick: one computation, a first look. Standard: what 8 computations agree on. "
+    "Thorough: what 20 agree on."
 )
 KINDS = {
     "evaluation": "Compare with other methods",
     "noise": "Add false entries",
     "stability": "Fit again and again",
+    "ranks": "Try several numbers of phenotypes",
     "ablation": "Change the similarity of features",
 }
 QUESTIONS = {
     "evaluation": "How well do the phenotypes predict the outcome, beside other methods?",
     "noise": "How much do false entries change the prediction and the phenotypes?",
     "stability": "Do the same phenotypes come back with other starts and other rows?",
+    "ranks": "How many phenotypes come back, and how much is left over?",
     "ablation": "What does it add that SWIFT knows which features are similar?",
 }
+AS_USUAL = ""  # the cost of a mode that is chosen for all
 NEED_OUTCOME = ("evaluation", "ablation")
 
 
 def fit_form(card: DatasetCard) -> None:
-    """Number of phenotypes, effort, everything else behind Advanced; then start."""
+    """Method, number of phenotypes, effort, everything else behind Advanced; then start."""
+    method = _choose_method(card)
     left, right = st.columns(2)
     with left:
         rank = _ask(SETTINGS["rank"], DEFAULTS["rank"], "fit.rank", persist_state="session")
@@ -58,9 +63,18 @@ def fit_form(card: DatasetCard) -> None:
             key="fit.effort",
             persist_state="session",
         )
-    usual = {**DEFAULTS, **EFFORTS[effort or "Standard"]}
+    changes = EFFORTS[effort or "Standard"].items()
+    usual = {**method.spec().plain(), **{k: v for k, v in changes if method.uses(k)}}
     with st.expander("Advanced"):
-        chosen = _advanced(usual, str(effort), bool(card.classes))
+        chosen = _advanced(method, usual, str(effort), bool(card.classes))
+        if method.costs != "none":
+            chosen["mode_costs"] = _mode_costs(card)
+    cells = math.prod(card.shape)
+    if method.every_cell and cells > MAX_CELLS:
+        st.warning(
+            f"{method.title} looks at every cell of the data, and there are "
+            f"{cells / 1e6:,.0f} million: this takes long."
+        )
     _start(
         lambda: Request("fit", card.id, {**usual, **chosen, "rank": rank or 1}),
         "Find phenotypes",
@@ -69,11 +83,31 @@ def fit_form(card: DatasetCard) -> None:
     )
 
 
-def _advanced(usual: dict[str, Any], effort: str, outcome: bool) -> dict[str, Any]:
-    """All other settings of the form; they begin where the effort puts them."""
+def _choose_method(card: DatasetCard) -> Method:
+    """Any factorization; those that learn from an outcome only where there is one."""
+    known = [
+        key
+        for key, method in CATALOGUE.items()
+        if method.is_factorization and (card.classes or not method.needs_labels)
+    ]
+    key = st.selectbox(
+        state.label("method"),
+        known,
+        format_func=title_of,
+        help="SWIFT, or one of the methods it is compared with.",
+        width=420,
+        key="fit.method",
+        persist_state="session",
+    )
+    return CATALOGUE[key or known[0]]
+
+
+def _advanced(method: Method, usual: dict[str, Any], effort: str, outcome: bool) -> dict[str, Any]:
+    """All other settings that the method uses; they begin where the effort puts them."""
     asked = [one for name, one in SETTINGS.items() if one.in_form and name != "rank"]
+    asked = [one for one in asked if method.uses(one.name)]
     if not outcome:
-        asked = [one for one in asked if one.name != "label_weighting"]
+        asked = [one for one in asked if "outcome" not in one.name]
     numbers = [one for one in asked if one.offered]
     others = [one for one in asked if not one.offered]
     chosen: dict[str, Any] = {}
@@ -82,8 +116,47 @@ def _advanced(usual: dict[str, Any], effort: str, outcome: bool) -> dict[str, An
             for one in settings:
                 moved = one.name in CHANGED_BY_EFFORT  # then it begins anew with the effort
                 key = f"fit.{one.name}.{effort}" if moved else f"fit.{one.name}"
+                if method.spec().plain()[one.name] != one.default:  # so it does with the method
+                    key = f"{key}.{method.key}"
                 chosen[one.name] = _ask(one, usual[one.name], key)
     return chosen
+
+
+def _mode_costs(card: DatasetCard) -> dict[str, str]:
+    """For each kind of features, what they are compared by; the usual way is left out."""
+    costs = {}
+    for axis, mode in enumerate(card.mode_names[1:], 1):
+        offers = {AS_USUAL: "the same as for all"}
+        offers |= offered_costs(card.id, axis)
+        if len(offers) == 2:  # nothing but the rows
+            continue
+        text = st.selectbox(
+            f"{state.label('costs')}: {clipped(mode)}",
+            list(offers),
+            format_func=lambda each, offers=offers: clipped(offers[each], 80),
+            key=f"fit.cost.{card.id}.{axis}",
+            help="Bring a similarity of your own on the page Data.",
+        )
+        if text not in (None, AS_USUAL, COSINE):
+            share = st.slider(
+                f"Its share for {clipped(mode)}, in percent; the rest by the rows that have them",
+                5,
+                100,
+                100,
+                5,
+                key=f"fit.cost_share.{card.id}.{axis}",
+            )
+            text = blended(str(text), share)
+        if text not in (None, AS_USUAL):
+            costs[mode] = str(text)
+    return costs
+
+
+def blended(text: str, percent: int) -> str:
+    """A cost with a share in percent, the rest cosine."""
+    if percent >= 100:
+        return text
+    return cost_text([CostTerm(percent / 100, text), CostTerm((100 - percent) / 100, COSINE)])
 
 
 def _ask(setting: Setting, value: Any, key: str, **more: Any) -> Any:
@@ -110,9 +183,9 @@ def experiment_form(card: DatasetCard) -> None:
     if not card.classes:
         st.caption("These data have no outcome; experiments that predict one are not offered.")
     run = state.current_run()
-    bound = bool(run) and kind in OF_A_FIT
+    bound = bool(run) and (kind in OF_A_FIT or _asks_for_this_result())
     settings: dict[str, Any] = {}
-    if kind != "stability":  # it tries one setting
+    if kind not in ("stability", "ranks"):  # they try one setting
         settings["quick"] = (
             st.segmented_control(
                 "Effort",
@@ -126,14 +199,17 @@ def experiment_form(card: DatasetCard) -> None:
         )
     if bound:
         rank = cache.store().run(run).request.settings["rank"]
-        st.caption(f"It follows the {rank} phenotypes of the result chosen at the left.")
+        verb = "follows" if kind in OF_A_FIT else "judges"
+        st.caption(f"It {verb} the {rank} phenotypes of the result chosen at the left.")
         settings["ranks"] = [rank]
     elif kind in OF_A_FIT:
         settings["ranks"] = [
             int(st.number_input(state.label("rank"), 1, 999, 10, key="experiment.rank"))
         ]
     else:
-        settings["ranks"] = _ranks()
+        several = kind == "ranks"  # the question itself
+        key = "experiment.several" if several else "experiment.ranks"
+        settings["ranks"] = _ranks("5, 10, 20" if several else "10", key)
     with st.expander("Advanced"):
         settings |= _more(kind, bool(card.classes), bound)
     if not settings["ranks"]:
@@ -146,12 +222,27 @@ def experiment_form(card: DatasetCard) -> None:
     )
 
 
-def _ranks() -> list[int]:
+def _asks_for_this_result() -> bool:
+    """Whether the result at the left is judged as it is, or settings are chosen anew."""
+    judged = {"this": "the result chosen at the left", "chosen": "settings chosen in each fold"}
+    asked = st.radio(
+        "What is judged",
+        list(judged),
+        format_func=judged.__getitem__,
+        index=1,
+        horizontal=True,
+        key="experiment.judged",
+        help="As it is, or SWIFT with the settings that suit the validation rows of each fold.",
+    )
+    return asked == "this"
+
+
+def _ranks(usual: str, key: str) -> list[int]:
     typed = st.text_input(
         f"{state.label('rank')}, one or several",
-        "10",
+        usual,
         max_chars=100,
-        key="experiment.ranks",
+        key=key,
         help="For example 5, 10, 20",
     )
     parts = [one for one in re.split(r"[,; ]+", typed or "") if one]
@@ -176,8 +267,17 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
         chosen["folds"] = int(st.number_input("Folds", 3, 20, 5, key="experiment.folds"))
-        if kind != "stability":
+        if kind not in ("stability", "ranks"):
             chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
+            chosen["least_class_size"] = int(
+                st.number_input(
+                    "Leave out classes with fewer rows than (0: none)",
+                    0,
+                    10_000,
+                    0,
+                    key="experiment.least",
+                )
+            )
     with right:
         if not bound:  # the seed is that of the fit then
             chosen["seed"] = int(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.session.shown_from import file_name, source
+from dashboard.session.shown_from import file_name, method, source
 from dashboard.store.imported import SOURCE
 from dashboard.text.display import clipped
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
+METHOD = "method"  # the column of a saved table that tells of another method than SWIFT
 MAX_CELL = 200
 MAX_HEIGHT = 460
 MAX_ROWS = 12  # more than this scroll
@@ -57,18 +58,21 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def with_source(table: pd.DataFrame, said: str) -> pd.DataFrame:
-    """The table with a column that says where its numbers came from, if not from here."""
-    if not said:
-        return table
+def with_source(table: pd.DataFrame, said: Mapping[str, str]) -> pd.DataFrame:
+    """The table with columns that say by which method it was found and where it came from.
+
+    What was found here by SWIFT has neither.
+    """
     marked = table.copy()
-    marked.insert(len(table.columns), SOURCE, said, allow_duplicates=True)
+    for column, words in said.items():
+        if words:
+            marked.insert(len(marked.columns), column, words, allow_duplicates=True)
     return marked
 
 
 def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
     """A button that writes the file only when it is pressed; what was imported says so in it."""
-    said = source()
+    said = {METHOD: method(), SOURCE: source()}
     st.download_button(
         label,
         lambda: csv_bytes(with_source(table, said)),

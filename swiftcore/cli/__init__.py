@@ -41,16 +41,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # late: the dashboard, which has a parser of its own, need not wait for the compiler
-    fit, experiments, data, backups = (
+    fit, refit, project, experiments, tune, data, open_run, backups = (
         import_module(f"swiftcore.cli.{name}")
-        for name in ("fit", "experiments", "data_commands", "backups")
+        for name in (
+            *("fit", "refit", "project", "experiments"),
+            *("tune", "data_commands", "open_run", "backups"),
+        )
     )
     fit.add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
+    refit.add_refit(commands)
+    project.add_project(
+        commands.add_parser("project", help="describe new rows by the phenotypes of a model")
+    )
     experiments.add_experiments(commands)
+    tune.add_tune(commands.add_parser("tune", help="choose the settings of a model for me"))
     data.add_data_commands(
         commands.add_parser("data", help="look at or build data sets from files")
     )
     commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
+    open_run.add_open(commands)
     backups.add_backups(commands)
     return parser
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swiftcore.cli.extras import check_dashboard
+from swiftcore.cli.store_argument import add_data_dir, store_root
 
 BACKUP = (
     "Write data sets, results and judgements of the dashboard into one private file. A running "
@@ -30,8 +31,7 @@ def add_backups(commands: Any) -> None:
     backup.add_argument("file", type=Path, help="the backup to write; an older one is replaced")
     restore.add_argument("file", type=Path, help="a file written by swift backup")
     for command, run in ((backup, _backup), (restore, _restore)):
-        where = "the data folder of the dashboard (default ~/.swift-phenotyping)"
-        command.add_argument("--data-dir", type=Path, default=None, help=where)
+        add_data_dir(command)
         command.set_defaults(run=run)
 
 
@@ -39,7 +39,7 @@ def _backup(chosen: argparse.Namespace) -> int:
     check_dashboard()
     from dashboard.store.backup import write_backup  # late: it is an extra
 
-    done = write_backup(_root(chosen), chosen.file)
+    done = write_backup(store_root(chosen), chosen.file)
     size = chosen.file.stat().st_size / 1e6
     _print([f"Saved to {chosen.file} ({size:,.1f} MB): {_counts(done)}."])
     _print(f"Left out: {one}." for one in done.left_out)
@@ -50,19 +50,13 @@ def _restore(chosen: argparse.Namespace) -> int:
     check_dashboard()
     from dashboard.store.restore import restore_backup  # late: it is an extra
 
-    root = _root(chosen)
+    root = store_root(chosen)
     done = restore_backup(root, chosen.file)
     _print([f"Restored into {root}: {_counts(done)}."])
     if done.there:
         _print([f"{done.there:,} data sets and results were there already and stayed."])
     _print(done.notes)
     return 0
-
-
-def _root(chosen: argparse.Namespace) -> Path:
-    from dashboard.store.store import default_root  # late: it is an extra
-
-    return Path(chosen.data_dir.expanduser().resolve() if chosen.data_dir else default_root())
 
 
 def _counts(done: Any) -> str:

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.cli.cost_flags import say_missing
+from swiftcore.cli.data_argument import add_data, is_sample, load_data, screen
+from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
-from swiftcore.cli.spec_flags import add_spec, read_spec
+from swiftcore.cli.result_files import RESULTS, summarize_fit, write_results
+from swiftcore.cli.spec_flags import COSTS, add_spec, read_spec
+from swiftcore.cli.store_argument import add_results, check_results
+from swiftcore.consensus_fits import FitsStopped
+from swiftcore.cost.outside.table_folder import write_tables
+from swiftcore.data.dataset import Dataset
+from swiftcore.evaluation.experiments.cross_validation import data_digest
+from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel, fit_dataset
+from swiftcore.model_costs import attach_costs
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
-from swiftcore.phenotypes.identifiers import component_id
-from swiftcore.progress import FitOutcome, FitProgress
-from swiftcore.runtime.atomic_file import forget_drafts, write_atomic
+from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
+from swiftcore.runtime.atomic_file import forget_drafts
 from swiftcore.runtime.memory import in_units
-from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.spec import ModelSpec
 from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.tensor import TensorSize
 
-SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
-RESULTS = ("model.npz", "phenotypes.json", "history.csv", "memberships.csv")
 STATE = ".fit-checkpoint.npz"  # of a fit that is not finished, in the folder for its results
+WAYS_ON = {
+    FitOutcome.STOPPED: "The same command goes on from here.",
+    FitOutcome.ITERATION_LIMIT: "The same command with more --iterations goes on from here.",
+}
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
@@ -39,11 +50,16 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     """The data, the settings of the model, and what is shown of it."""
     add_data(parser)
     add_spec(parser)
+    add_output(parser)
+    parser.set_defaults(run=_fit)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """How a fit is run, and what is shown and kept of it."""
     parser.add_argument("--jobs", type=int, default=None, help="workers (default: all cores)")
     parser.add_argument("--top", type=_at_least_one, default=5, help="features shown per phenotype")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the results")
+    add_results(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.set_defaults(run=_fit)
 
 
 def _at_least_one(text: str) -> int:
@@ -54,32 +70,97 @@ def _at_least_one(text: str) -> int:
 
 def _fit(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    for name in RESULTS:
-        forget_drafts(chosen.out / name)
+    open_folder(chosen)
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    dataset, spec = attach_costs(dataset, spec, chosen.cost_tables)
+    say_missing(dataset, spec)
+    data = about_data(chosen.data, chosen.settings, dataset)
+    if chosen.data_dir is None:
+        try:
+            fitted = run_fit(chosen, dataset, spec, partial(fit_dataset, dataset, spec))
+        except FitsStopped as stopped:
+            screen.print(escape(str(stopped)), highlight=False)
+            return 130
+        deliver(chosen, dataset, fitted, data)
+        return 0
+    answer = ask_store(chosen, dataset, "fit", spec.plain())
+    if answer is None:
+        return 130
+    found, fitted = answer.from_store, answer.model()
+    deliver(chosen, dataset, fitted, data, run=answer.run, from_store=found)
+    return 0
+
+
+def open_folder(chosen: argparse.Namespace) -> None:
+    """Make the folder for the results, if there is to be one, without what a kill left in it."""
+    check_results(chosen)
+    if chosen.out is not None:
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        for name in RESULTS:
+            forget_drafts(chosen.out / name)
+
+
+def about_data(given: str, settings: Sequence[str], dataset: Dataset) -> dict[str, Any]:
+    """Which data it was, so that the result can be shown and fitted again."""
+    return {
+        "name": dataset.name,
+        "given": given if is_sample(given) else str(Path(given).resolve()),
+        "set": list(settings),
+        "digest": data_digest(dataset),
+    }
+
+
+def run_fit(
+    chosen: argparse.Namespace, dataset: Dataset, spec: ModelSpec, fit: Callable[..., FittedModel]
+) -> FittedModel:
+    """Fit in this process with progress on the screen; Ctrl-C keeps what there is.
+
+    With a folder for the results there is a state in it to go on from.
+    """
     needed = fit_need(TensorSize.of(dataset.tensor), spec, chosen.jobs).bytes
     screen.print(f"It takes about {in_units(needed)} of memory.", highlight=False)
-    checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
-    with _FitLine(spec.max_iterations) as line:
-        fitted = fit_dataset(
-            dataset, spec, callback=line, n_jobs=chosen.jobs, checkpoint=checkpoint
-        )
-    phenotypes = describe_phenotypes(fitted.factors, fitted.modes, chosen.top)
-    _write_results(chosen.out, fitted, phenotypes)
-    if fitted.outcome is not FitOutcome.STOPPED:
-        checkpoint.remove()
+    checkpoint = None
+    if chosen.out is not None:
+        checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
+    with _FitLine() as line:
+        watched = {"fits_callback": line.compared} if spec.consensus > 1 else {}
+        return fit(callback=line, n_jobs=chosen.jobs, checkpoint=checkpoint, **watched)
+
+
+def deliver(
+    chosen: argparse.Namespace,
+    dataset: Dataset,
+    fitted: FittedModel,
+    data: dict[str, Any],
+    *,
+    run: str = "",
+    from_store: bool = False,
+) -> None:
+    """Files if there is a folder for them, and the result on the screen."""
+    phenotypes = describe_phenotypes(
+        fitted.factors,
+        fitted.modes,
+        chosen.top,
+        tensor=dataset.tensor,
+        agreement=fitted.agreement,
+    )
+    summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store)
+    if chosen.out is not None:
+        write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
+        write_tables(chosen.out / COSTS, dataset.outside.tables.values())
+        if fitted.outcome is FitOutcome.CONVERGED:
+            FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:
-        json.dump(_summary(fitted, phenotypes), sys.stdout, indent=2)
+        json.dump(summary, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        _show(phenotypes, fitted.modes[0].name)
+        _show(phenotypes, fitted)
     screen.print(fitted.outcome.value)
-    if checkpoint.path.exists():
-        screen.print("The same command goes on from here.")
-    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
-    return 0
+    if chosen.out is not None:
+        if (chosen.out / STATE).exists():
+            screen.print(WAYS_ON[fitted.outcome])
+        screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
 
 
 def _say_resumed(history: tuple[FitProgress, ...]) -> None:
@@ -89,90 +170,60 @@ def _say_resumed(history: tuple[FitProgress, ...]) -> None:
 class _FitLine(StoppableLine):
     """Iterations and objective; Ctrl-C ends the fit after the running iteration and keeps it."""
 
-    def __init__(self, iterations: int) -> None:
+    def __init__(self) -> None:
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed}/{task.total}"),
-            TextColumn("objective {task.fields[objective]}"),
+            TextColumn("{task.fields[stands]}"),
             TimeRemainingColumn(),
         )
         super().__init__(Progress(*columns, console=screen), "iteration")
-        self._task = self.progress.add_task("Fitting", total=iterations, objective="-")
+        self._task = self.progress.add_task("Fitting", total=None, stands="")
 
     def __call__(self, progress: FitProgress) -> bool:
         self.progress.update(
-            self._task, completed=progress.iteration, objective=f"{progress.objective:,.6g}"
+            self._task,
+            description="Fitting",
+            completed=progress.iteration,
+            total=progress.expected,  # no promise: it ends when it has converged
+            stands=f"iteration {progress.iteration}, objective {progress.objective:,.6g}",
+        )
+        return self.stop
+
+    def compared(self, progress: FitsProgress) -> bool:
+        """While the fits of a consensus run."""
+        self.progress.update(
+            self._task,
+            description="Fits to compare",
+            completed=progress.done,
+            total=progress.total,
+            stands=f"{progress.done} of {progress.total}",
         )
         return self.stop
 
 
-def _write_results(folder: Path, fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> None:
-    """The model first: whatever happens after, the fit is kept."""
-    model, summary, progress, memberships = (folder / name for name in RESULTS)
-    fitted.save(model)
-    _write_text(summary, json.dumps(_summary(fitted, phenotypes), indent=2))
-    history = [list(vars(fitted.history[0]))]
-    history += [list(vars(entry).values()) for entry in fitted.history]
-    _write_table(progress, history)
-    rank, rows = fitted.spec.rank, fitted.modes[0]
-    ids = [component_id(component, rank) for component in range(rank)]
-    lines = zip(rows.labels, fitted.memberships.tolist(), strict=True)
-    _write_table(
-        memberships,
-        [[rows.name, *ids], *([csv_safe(label), *values] for label, values in lines)],
-    )
-
-
-def _write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    _write_text(path, text.getvalue())
-
-
-def _write_text(path: Path, text: str) -> None:
-    write_atomic(path, text.encode("utf-8", "surrogatepass"))
-
-
-def _summary(fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> dict[str, object]:
-    """The result as plain values; the schema number changes when a field does."""
-    dead = fitted.contents().dead_components
-    return {
-        "schema": SCHEMA,
-        "settings": fitted.spec.to_json(),
-        "outcome": fitted.outcome.name,
-        "iterations": len(fitted.history) - 1,
-        "objective": fitted.history[-1].objective,
-        "gap": fitted.history[-1].gap,
-        "dead_components": [component_id(component, fitted.spec.rank) for component in dead],
-        "phenotypes": [
-            {
-                "id": phenotype.identifier,
-                "share": phenotype.share,
-                "rows": len(phenotype.rows),
-                "items": {
-                    mode: [vars(item) for item in items] for mode, items in phenotype.items.items()
-                },
-            }
-            for phenotype in phenotypes
-        ],
-    }
-
-
-def _show(phenotypes: Sequence[Phenotype], rows: str) -> None:
+def _show(phenotypes: Sequence[Phenotype], fitted: FittedModel) -> None:
+    """A table; where a method knows signs, features with less than usual have a minus."""
     modes = list(phenotypes[0].items) if phenotypes else []
-    table = Table(show_lines=True)
-    for heading in ("id", "share", f"{rows} rows", *modes):
+    method = factorization(fitted.spec.method)
+    table = Table(title=f"{method.title}, rank {fitted.spec.rank}", show_lines=True)
+    fits = ["fits"] if fitted.agreement is not None else []
+    for heading in ("id", "name", "share", f"{fitted.modes[0].name} rows", *fits, *modes):
         table.add_column(heading, justify="right" if heading == "share" else "left")
+    shown = "{:+5.0%} {}" if method.signed else "{:4.0%} {}"
     for phenotype in phenotypes:
         cells = [
-            "\n".join(f"{item.weight:4.0%} {item.label}" for item in items if item.weight >= SHOWN)
+            "\n".join(
+                shown.format(item.weight, item.label) for item in items if abs(item.weight) >= SHOWN
+            )
             for items in phenotype.items.values()
         ]
         table.add_row(
             phenotype.identifier,
+            escape(phenotype.name),
             f"{phenotype.share:.1%}",
             str(len(phenotype.rows)),
+            *(["{} of {}".format(*phenotype.found_in)] if phenotype.found_in else []),
             *(escape(cell) for cell in cells),
         )
     Console().print(table)

@@ -3,29 +3,90 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from swiftcore.cli.cost_flags import read_cost_flags
+from swiftcore.cost.outside.table_folder import read_tables
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
-from swiftcore.spec import SETTINGS, ModelSpec, Setting
+from swiftcore.runtime.plain_json import read_json
+from swiftcore.spec import SETTINGS, SPEC_VERSION, SPEC_VERSIONS, ModelSpec, Setting, renamed
 
-REQUIRED = ("rank",)
+REQUIRED = ("rank",)  # by a flag or in a file
+COSTS = "costs"  # the folder beside a spec for the tables that it names
 
 
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """One flag per setting; what is left out is as usual for the method."""
+def add_spec(parser: argparse._ActionsContainer, without: Sequence[str] = ()) -> None:
+    """A file with settings and one flag per setting; what neither says is as usual."""
+    parser.add_argument(
+        "--spec",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="settings as JSON, as in spec.json of a fit; flags go before it",
+    )
     for name, setting in SETTINGS.items():
-        parser.add_argument(
-            setting.option, dest=name, default=None, required=name in REQUIRED, **_kind(setting)
-        )
+        if name not in without:
+            parser.add_argument(setting.option, dest=name, default=None, **_kind(setting))
 
 
 def read_spec(chosen: argparse.Namespace) -> ModelSpec:
-    """The spec that the flags ask for; raises InvalidSettings with everything that is wrong."""
-    given = {name: getattr(chosen, name) for name in SETTINGS if getattr(chosen, name) is not None}
-    if "options" in given:
-        given["options"] = _read_options(given["options"])
+    """The spec that file and flags ask for; raises with everything that is wrong."""
+    given = given_settings(chosen)
+    for name in REQUIRED:
+        if name not in given:
+            raise refuse(
+                f"{name}-missing",
+                "A setting is missing that has no usual value",
+                SETTINGS[name].option,
+                "nothing",
+                f"Give {SETTINGS[name].option}, or --spec with a file that names it.",
+                kind=InvalidSettings,
+            )
     return spec_for(given.pop("method", SETTINGS["method"].default), **given)
+
+
+def given_settings(chosen: argparse.Namespace, without: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings that the file or flags name; their cost tables are then in ``cost_tables``.
+
+    Parameters
+    ----------
+    without : sequence of str
+        Settings that have no flag here.
+    """
+    names = [name for name in SETTINGS if name not in without]
+    given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
+    for name in given:
+        if isinstance(SETTINGS[name].default, Mapping):
+            given[name] = _read_pairs(given[name], SETTINGS[name])
+    chosen.cost_tables = []
+    if "mode_costs" in given:
+        given["mode_costs"], chosen.cost_tables = read_cost_flags(given["mode_costs"])
+    if chosen.spec is not None:
+        given = {**_read_file(chosen.spec), **given}
+        chosen.cost_tables += read_tables(chosen.spec.parent / COSTS)
+    return given
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    """Settings by name from a spec file, which need not name all."""
+    try:
+        named = dict(read_json(path.read_bytes()))
+        if (version := named.pop("version", SPEC_VERSION)) not in SPEC_VERSIONS:
+            raise ValueError(f"version {version!r}")
+    except (TypeError, ValueError) as error:
+        raise refuse(
+            "spec-file",
+            "This is not the spec of a model, or of another version",
+            str(path),
+            str(error)[:200],
+            "Give a spec.json that swift fit wrote, or settings by name as JSON.",
+            kind=InvalidSettings,
+        ) from error
+    known = ModelSpec.of(named).plain()  # refuses unknown names and what is out of range
+    return {name: known[name] for name in renamed(named)}
 
 
 def _kind(setting: Setting) -> dict[str, Any]:
@@ -41,7 +102,11 @@ def _kind(setting: Setting) -> dict[str, Any]:
     if isinstance(setting.default, int | float):
         shown = setting.help if setting.name in REQUIRED else usual
         return {"type": _number(setting), "help": shown, "metavar": "N"}
-    return {"action": "append", "metavar": "NAME=NUMBER", "help": setting.help}
+    return {"action": "append", "metavar": _pair(setting), "help": setting.help}
+
+
+def _pair(setting: Setting) -> str:
+    return "NAME=NUMBER" if setting.items is float else "NAME=TEXT"
 
 
 def _number(setting: Setting) -> Any:
@@ -55,21 +120,21 @@ def _number(setting: Setting) -> Any:
     return read
 
 
-def _read_options(lines: list[str]) -> dict[str, float]:
-    options = {}
+def _read_pairs(lines: list[str], setting: Setting) -> dict[str, Any]:
+    pairs = {}
     for line in lines:
-        name, equals, text = line.partition("=")
+        name, equals, text = (part.strip() for part in line.partition("="))
         try:
-            options[name.strip()] = float(text)
+            pairs[name] = setting.items(text)
         except ValueError:
             equals = ""
-        if not equals:
+        if not (name and equals and text):
             raise refuse(
                 "option-unknown",
                 "An option cannot be understood",
-                SETTINGS["options"].option,
+                setting.option,
                 repr(line),
-                "Write name=number.",
+                f"Write {_pair(setting).lower()}.",
                 kind=InvalidSettings,
             )
-    return options
+    return pairs

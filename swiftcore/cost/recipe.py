@@ -54,16 +54,32 @@ def build_costs(
     chosen = _checked_recipe(recipe)
     _check_reference(tensor, reference)
     refuse_costs(tensor.shape)
-    match chosen:
+    if chosen is CostRecipe.COSINE:
+        others = range(1, tensor.n_modes)
+        features = [cosine_cost(incidence(reference, mode, 0)) for mode in others]
+        return [row_cost(tensor, word_counts, reference_counts), *features]
+    rng = np.random.default_rng(seed)
+    return [recipe_cost(tensor, mode, chosen, rng=rng) for mode in range(tensor.n_modes)]
+
+
+def recipe_cost(
+    tensor: SparseTensor,
+    mode: int,
+    recipe: CostRecipe | str,
+    *,
+    rng: np.random.Generator,
+    word_counts: sparse.csr_array | None = None,
+) -> NDArray[np.float64]:
+    """The cost of one mode of training rows; the random recipe draws from ``rng``."""
+    match _checked_recipe(recipe):
         case CostRecipe.COSINE:
-            others = range(1, tensor.n_modes)
-            features = [cosine_cost(incidence(reference, mode, 0)) for mode in others]
-            return [row_cost(tensor, word_counts, reference_counts), *features]
+            if mode == 0:
+                return row_cost(tensor, word_counts)
+            return cosine_cost(incidence(tensor, mode, 0))
         case CostRecipe.ONE_MINUS_IDENTITY:
-            return [_one_minus_identity(size) for size in tensor.shape]
+            return _one_minus_identity(tensor.shape[mode])
         case CostRecipe.RANDOM:
-            rng = np.random.default_rng(seed)
-            return [_random_cost(size, rng) for size in tensor.shape]
+            return _random_cost(tensor.shape[mode], rng)
 
 
 def row_cost(

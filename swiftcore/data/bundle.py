@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from swiftcore.cost.outside.knowledge import OutsideKnowledge
+from swiftcore.cost.outside.read_file import read_cost_bytes
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
@@ -40,6 +42,7 @@ _MANIFEST = {
     "summary": Range(lambda value: value is None or isinstance(value, dict), "a summary"),
 }
 _SEALED = len(SEAL) + 64
+_TABLE = "cost_table_"  # how arrays that hold one are called
 
 
 def write_bundle(dataset: Dataset, path: Path, *, compress: bool = True) -> str:
@@ -191,7 +194,33 @@ def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
         arrays |= _text_arrays("words", dataset.words)
     if dataset.row_groups:
         arrays |= _text_arrays("row_groups", dataset.row_groups)
+    return arrays | _outside_arrays(dataset)
+
+
+def _outside_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
+    """Codes beside the labels they belong to, and each cost table as a file of its own."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for axis, mode in enumerate(dataset.tensor.modes):
+        if codes := dataset.outside.of_mode(mode.name):
+            arrays |= _text_arrays(f"codes_{axis}", [codes.get(one, "") for one in mode.labels])
+    for number, table in enumerate(dataset.outside.tables.values()):
+        arrays[f"{_TABLE}{number}"] = np.frombuffer(table.to_bytes(), "u1")
     return arrays
+
+
+def _outside(arrays: dict[str, NDArray[Any]], modes: list[Mode]) -> OutsideKnowledge:
+    codes = {
+        mode.name: {
+            label: code
+            for label, code in zip(mode.labels, _texts(arrays, f"codes_{axis}"), strict=True)
+            if code
+        }
+        for axis, mode in enumerate(modes)
+        if f"codes_{axis}" in arrays
+    }
+    names = sorted(name for name in arrays if name.startswith(_TABLE))
+    tables = [read_cost_bytes(arrays[name].tobytes(), name) for name in names]
+    return OutsideKnowledge(codes).with_tables(tables)
 
 
 def _text_arrays(name: str, texts: tuple[str, ...] | list[str]) -> dict[str, NDArray[Any]]:
@@ -259,4 +288,5 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
         counts,
         words,
         groups,
+        _outside(arrays, modes),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor
@@ -37,6 +39,8 @@ class Dataset:
     row_groups : tuple of str
         Rows of one group (visits of one patient) must not be split over folds; empty when
         every row stands for itself.
+    outside : OutsideKnowledge
+        Codes and cost tables of the features; no part of the data themselves.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Dataset:
     word_counts: sparse.csr_array | None = None
     words: tuple[str, ...] = ()
     row_groups: tuple[str, ...] = ()
+    outside: OutsideKnowledge = field(default_factory=OutsideKnowledge)
 
     def __post_init__(self) -> None:
         rows = self.tensor.shape[0]
@@ -60,6 +65,17 @@ class Dataset:
                 f"an outcome of shape {self.outcome.shape} for {rows} rows",
                 "Give one outcome for each row of the first mode.",
             )
+
+    def with_rows(self, rows: NDArray[np.int64]) -> Dataset:
+        """Some of the rows, with all that is known of them and of the features."""
+        return replace(
+            self,
+            tensor=self.tensor.select(0, rows),
+            outcome=None if self.outcome is None else self.outcome[rows],
+            summary=None,  # it is of all rows
+            word_counts=None if self.word_counts is None else self.word_counts[rows],
+            row_groups=tuple(self.row_groups[row] for row in rows) if self.row_groups else (),
+        )
 
     def __repr__(self) -> str:
         outcome = self.outcome_name or "no outcome"

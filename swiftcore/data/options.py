@@ -21,7 +21,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "index_base": ("", "0", "1", "detect"),
     "date_order": ("", "day first", "month first"),
 }
-MINIMA = {"min_support": 1, "top": 0, "vocabulary_size": 2, "window_days": 0, "lookback_days": 0}
+MINIMA = {"min_support": 1, "top": 0, "vocabulary_size": 0, "window_days": 0, "lookback_days": 0}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class BuildOptions:
     merge_similar_names : bool
         Treat names that differ only in case, spacing or look-alike letters as one.
     vocabulary_size, vocabulary_by, stop_words : int, str, str
-        How the words of documents are chosen.
+        How many words of documents are chosen (0: all), and how.
     index_base : {"", "0", "1", "detect"}
         What the first index of a .tns file is called.
     """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.errors import where_list
 from swiftcore.runtime.ranges import (
     ANY_REAL,
     listed,
@@ -26,6 +27,7 @@ from swiftcore.runtime.ranges import (
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
 SHOWN_PAIRS = 20
+USUAL_FOLDS = 5  # of an evaluation: a class with fewer rows cannot be in each of them
 _STORED = {  # names of fields in bundles, where they differ
     "leaky": "telling",
     "similar_names": "look_alikes",
@@ -168,6 +170,7 @@ class DatasetSummary:
         if self.outcome_counts:
             counts = ", ".join(f"{value}: {n:,}" for value, n in self.outcome_counts.items())
             lines.append(f"Outcome '{self.outcome_name}': {counts}.")
+            lines += self._small_classes()
         else:
             lines.append("No outcome.")
         lines += [f"{one}." for one in self.left_out]
@@ -179,6 +182,22 @@ class DatasetSummary:
                 f"apart, for example '{first}' and '{second}' in {mode}."
             )
         return lines + [str(one) for one in self.leaky]
+
+    def _small_classes(self) -> list[str]:
+        """What an evaluation would refuse later, with the way out."""
+        small = {
+            value: count
+            for value, count in self.outcome_counts.items()
+            if value and count < USUAL_FOLDS
+        }
+        if not small:
+            return []
+        named = where_list(f"'{value}' ({count})" for value, count in small.items())
+        return [
+            f"Too few rows for an evaluation in {USUAL_FOLDS} folds: {named}. "
+            f"--least-class-size {USUAL_FOLDS} of 'swift evaluate' leaves such classes out; "
+            "or use fewer folds."
+        ]
 
 
 def summarize(

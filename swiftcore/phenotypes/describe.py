@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.phenotypes.consensus import Agreement
 from swiftcore.phenotypes.identifiers import component_id, dead_components
-from swiftcore.tensor import Mode
+from swiftcore.phenotypes.item import Item
+from swiftcore.phenotypes.names import CANDIDATES, row_frequencies, working_names
+from swiftcore.phenotypes.shares import masses, profiles, row_shares
+from swiftcore.tensor import Mode, SparseTensor
 
 CARRIED = 0.1  # a row carries a phenotype that makes up at least this share of it
-
-
-@dataclass(frozen=True)
-class Item:
-    """One feature within a phenotype.
-
-    Attributes
-    ----------
-    label : str
-    index : int
-        In its mode.
-    weight : float
-        Share of the phenotype's mass in this mode: how frequent the feature is in it.
-    lift : float
-        Weight relative to the feature's share of all phenotypes: how specific it is.
-    relevance : float
-        What the items are ranked by.
-    """
-
-    label: str
-    index: int
-    weight: float
-    lift: float
-    relevance: float
 
 
 @dataclass(frozen=True)
@@ -50,24 +30,30 @@ class Phenotype:
         P01, P02, ...: the column of the factors, whatever the order of the list.
     component : int
         That column, counted from 0.
+    name : str
+        A working name, made of what tells it from the others.
     share : float
         Share of the model's mass.
     items : dict of mode name to tuple of Item
         The top features of each mode after the first, most relevant first.
     rows : tuple of int
         Rows that carry it, strongest first.
+    found_in : tuple of two ints, or None
+        Of a consensus: in how many fits it was found, and of how many.
     """
 
     identifier: str
     component: int
+    name: str
     share: float
     items: dict[str, tuple[Item, ...]]
     rows: tuple[int, ...]
+    found_in: tuple[int, int] | None = None
 
     @property
-    def name(self) -> str:
-        """A working name: the top feature of each mode."""
-        return " + ".join(items[0].label for items in self.items.values() if items)
+    def found_rarely(self) -> bool:
+        """Whether most of the fits behind a consensus do not have it."""
+        return self.found_in is not None and 2 * self.found_in[0] < self.found_in[1]
 
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
@@ -80,7 +66,9 @@ class Phenotypes(list[Phenotype]):
     def _repr_html_(self) -> str:
         """One row per phenotype; labels are somebody's text and never markup."""
         modes = list(self[0].items) if self else []
-        head = "".join(f"<th>{escape(name)}</th>" for name in ("id", "share", "rows", *modes))
+        head = "".join(
+            f"<th>{escape(name)}</th>" for name in ("id", "name", "share", "rows", *modes)
+        )
         rows = "".join(f"<tr>{_html_cells(phenotype)}</tr>" for phenotype in self)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -92,6 +80,7 @@ def _html_cells(phenotype: Phenotype) -> str:
     )
     cells = (
         escape(phenotype.identifier),
+        escape(phenotype.name),
         f"{phenotype.share:.1%}",
         str(len(phenotype.rows)),
         *features,
@@ -106,6 +95,8 @@ def describe_phenotypes(
     *,
     frequency_weight: float = 1.0,
     carried: float = CARRIED,
+    tensor: SparseTensor | None = None,
+    agreement: Agreement | None = None,
 ) -> Phenotypes:
     """Describe every living component, the one with the largest share first.
 
@@ -120,28 +111,51 @@ def describe_phenotypes(
         are to it (lift); between, by the weighted mean of both logarithms.
     carried : float
         Share of a row's memberships from which on it counts as carrying the phenotype.
+    tensor : SparseTensor, optional
+        The data, for names that do without what most rows have.
+    agreement : Agreement, optional
+        Of the fits behind a consensus.
     """
     _check_choices(top, frequency_weight)
-    mass = np.prod([factor.sum(axis=0) for factor in factors], axis=0)
-    rank, total, dead = len(mass), mass.sum(), dead_components(mass)
-    row_share = _row_shares(factors)
+    mass = masses(factors)
+    rank, dead = len(mass), dead_components(mass)
+    alive = [component for component in range(rank) if component not in dead]
+    if not alive:
+        return Phenotypes()
+    shares, listed = row_shares(factors), [_Listed.of(factor, mass) for factor in factors[1:]]
+    labelled = list(zip(listed, modes[1:], strict=True))
+    named = {
+        component: [one.items(component, mode.labels, CANDIDATES) for one, mode in labelled]
+        for component in alive
+    }
+    names = _names(named, rank, tensor)
     found = [
         Phenotype(
             identifier=component_id(component, rank),
             component=component,
-            share=float(mass[component] / total),
+            name=names[component_id(component, rank)],
+            share=float(mass[component] / mass.sum()),
             items={
-                _unique_name(modes, axis): _top_items(
-                    factors[axis], mass, component, modes[axis].labels, top, frequency_weight
+                unique_mode_name(modes, axis): _with_spread(
+                    one.items(component, modes[axis].labels, top, frequency_weight),
+                    *(agreement, axis, component),
                 )
-                for axis in range(1, len(modes))
+                for axis, one in enumerate(listed, start=1)
             },
-            rows=_carriers(row_share[:, component], carried),
+            rows=_carriers(shares[:, component], carried),
+            found_in=None if agreement is None else agreement.of(component),
         )
-        for component in range(rank)
-        if component not in dead
+        for component in alive
     ]
     return Phenotypes(sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component)))
+
+
+def _names(
+    features: Mapping[int, list[tuple[Item, ...]]], rank: int, tensor: SparseTensor | None
+) -> dict[str, str]:
+    """Working names by id, from the strongest features of each mode."""
+    by_id = {component_id(component, rank): items for component, items in features.items()}
+    return working_names(by_id, None if tensor is None else row_frequencies(tensor))
 
 
 def _check_choices(top: int, frequency_weight: float) -> None:
@@ -165,40 +179,48 @@ def _check_choices(top: int, frequency_weight: float) -> None:
         )
 
 
-def _row_shares(factors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Rows x components: which share of each row's memberships a component makes up."""
-    per_row = factors[0] * np.prod([factor.sum(axis=0) for factor in factors[1:]], axis=0)
-    row_sums = per_row.sum(axis=1, keepdims=True)
-    share = np.divide(per_row, row_sums, out=np.zeros_like(per_row), where=row_sums > 0)
-    return np.asarray(share)
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """One mode of all phenotypes: signed profiles, and the share of each feature in all."""
 
+    weights: NDArray[np.float64]
+    overall: NDArray[np.float64]
 
-def _top_items(
-    factor: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    component: int,
-    labels: Sequence[str],
-    top: int,
-    frequency_weight: float,
-) -> tuple[Item, ...]:
-    sums = factor.sum(axis=0)
-    profiles = np.divide(factor, sums, out=np.zeros_like(factor), where=sums > 0)
-    overall = profiles @ (mass / mass.sum())
-    weight = profiles[:, component]
-    present = np.flatnonzero(weight > 0)
-    lift = weight[present] / overall[present]
-    relevance = frequency_weight * np.log(weight[present]) + (1 - frequency_weight) * np.log(lift)
-    order = np.lexsort((present, -relevance))[:top]
-    return tuple(
-        Item(
-            labels[present[i]],
-            int(present[i]),
-            float(weight[present[i]]),
-            float(lift[i]),
-            float(relevance[i]),
+    @classmethod
+    def of(cls, factor: NDArray[np.float64], mass: NDArray[np.float64]) -> _Listed:
+        weights = profiles(factor)
+        return cls(weights, np.abs(weights) @ (mass / mass.sum()))
+
+    def items(
+        self, component: int, labels: Sequence[str], top: int, frequency_weight: float = 1.0
+    ) -> tuple[Item, ...]:
+        """The most relevant features of a phenotype, those without any weight left out."""
+        weight = np.abs(self.weights[:, component])
+        present = np.flatnonzero(weight > 0)
+        lift = weight[present] / self.overall[present]
+        relevance = frequency_weight * np.log(weight[present]) + (1 - frequency_weight) * np.log(
+            lift
         )
-        for i in order
-    )
+        order = np.lexsort((present, -relevance))[:top]
+        return tuple(
+            Item(
+                labels[present[i]],
+                int(present[i]),
+                float(self.weights[present[i], component]),
+                float(lift[i]),
+                float(relevance[i]),
+            )
+            for i in order
+        )
+
+
+def _with_spread(
+    items: tuple[Item, ...], agreement: Agreement | None, axis: int, component: int
+) -> tuple[Item, ...]:
+    if agreement is None:
+        return items
+    spread = agreement.spread[axis - 1][:, component]
+    return tuple(replace(item, spread=float(spread[item.index])) for item in items)
 
 
 def _carriers(share: NDArray[np.float64], carried: float) -> tuple[int, ...]:
@@ -206,7 +228,7 @@ def _carriers(share: NDArray[np.float64], carried: float) -> tuple[int, ...]:
     return tuple(int(row) for row in rows[np.lexsort((rows, -share[rows]))])
 
 
-def _unique_name(modes: Sequence[Mode], axis: int) -> str:
+def unique_mode_name(modes: Sequence[Mode], axis: int) -> str:
     """The mode's name; numbered when two modes share it, as word and word do."""
     same = [other for other in range(len(modes)) if modes[other].name == modes[axis].name]
     return modes[axis].name if len(same) == 1 else f"{modes[axis].name} {same.index(axis) + 1}"

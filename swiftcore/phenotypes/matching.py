@@ -18,7 +18,9 @@ Features = Sequence[NDArray[np.float64]]
 def similarity(first: Features, second: Features) -> NDArray[np.float64]:
     """Components x components: product over the feature modes of the profiles' cosines.
 
-    1 means the same profiles in every mode, 0 no feature in common in at least one.
+    1 means the same profiles in every mode, 0 no feature in common in at least one. Below 0, for
+    profiles with signs: the same features, turned round; memberships of the other sign then
+    make the same component, so partners go by the absolute value.
 
     Parameters
     ----------
@@ -32,16 +34,16 @@ def similarity(first: Features, second: Features) -> NDArray[np.float64]:
 
 
 def partners(similarities: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Rows and columns assigned one to one so that the sum of their similarities is largest."""
+    """Rows and columns assigned one to one so that their similarities, by size, are largest."""
     from scipy.optimize import linear_sum_assignment  # slow to load, and pages import this module
 
-    rows, columns = linear_sum_assignment(-similarities)
+    rows, columns = linear_sum_assignment(-np.abs(similarities))
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def match(reference: Features, other: Features) -> NDArray[np.float64]:
-    """For each component of the reference, its similarity to its partner; 0 without one."""
-    similarities = similarity(reference, other)
+    """For each component of the reference, how similar its partner is; 0 without one."""
+    similarities = np.abs(similarity(reference, other))
     found = np.zeros(len(similarities))
     for row, column in partners(similarities):
         found[row] = similarities[row, column]

@@ -6,15 +6,18 @@ are derived from it. To add a setting, add one field.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from swiftcore.errors import InvalidData, InvalidSettings, Problem, refuse
+from swiftcore.spec.cost_text import mode_cost_problems, short_cost
+from swiftcore.spec.earlier_names import renamed
 from swiftcore.spec.setting import Setting, setting
 
-ALGORITHM_VERSION = "1"  # raise it when the same fit would come out differently
-SPEC_VERSION = 1  # raise it when stored specs must be read in another way
+ALGORITHM_VERSION = "2"  # raise it when the same fit would come out differently
+SPEC_VERSION = 2  # raise it when stored specs must be read in another way
+SPEC_VERSIONS = (1, SPEC_VERSION)  # that can be read
 # phi = product / (product + 1) must differ from 0 and 1 by more than rounding.
 MIN_PRODUCT, MAX_PRODUCT = 1e-8, 1e8
 
@@ -41,7 +44,7 @@ class ModelSpec:
         in_every_key=True,
     )
     sharpness: float = setting(
-        10.0,
+        2.0,
         "Larger: mass moves to the nearest features only (rho).",
         "Strictness",
         "Sharpness (rho)",
@@ -61,7 +64,7 @@ class ModelSpec:
         in_every_key=True,
     )
     max_iterations: int = setting(
-        50,
+        500,
         "Iterations after which the fit ends even if it has not converged.",
         "Most rounds",
         "Iteration limit",
@@ -136,6 +139,7 @@ class ModelSpec:
         "Method",
         "Method",
         in_form=False,
+        in_every_key=True,
     )
     momentum: float = setting(
         0.8,
@@ -144,6 +148,7 @@ class ModelSpec:
         "Momentum",
         minimum=0.0,
         in_form=False,
+        in_every_key=True,
     )
     value_unit: float = setting(
         1.0,
@@ -154,32 +159,69 @@ class ModelSpec:
         above=True,
         words=("mean",),
         in_form=False,
+        in_every_key=True,
     )
-    presence: bool = setting(
-        False,
-        "Count every entry as 1, however large it is.",
-        "Count every entry once",
-        "Presence",
+    entry_values: str = setting(
+        "log counts",
+        "What an entry counts: its value, 1 however large it is, or its logarithm.",
+        "What an entry counts",
+        "Entry values",
+        choices=("counts", "presence", "log counts"),
+        in_every_key=True,
     )
-    equal_rows: bool = setting(
-        False,
-        "Give every row the same weight.",
-        "Give every row the same weight",
-        "Rows of equal mass",
+    row_mass: str = setting(
+        "equal",
+        "equal: every row has the same weight, however much was recorded of it.",
+        "Weight of each row",
+        "Row mass",
+        choices=("as recorded", "equal"),
+        in_every_key=True,
     )
-    rarity_weighting: bool = setting(
-        False,
-        "Weigh features by how rare they are.",
-        "Give rare features more weight",
-        "Weigh features by rarity",
+    feature_weighting: str = setting(
+        "rarity",
+        "Which features weigh more: rare ones, or those that go with the outcome.",
+        "Which features weigh more",
+        "Feature weighting",
+        choices=("none", "rarity", "outcome", "rarity and outcome"),
+        in_every_key=True,
     )
-    label_weighting: float = setting(
-        0.0,
-        "Weigh features by what they say about the outcome, to this power; 0: not.",
-        "Weight of what goes with the outcome",
-        "Label weighting (power)",
+    outcome_power: float = setting(
+        1.0,
+        "How strongly features are weighed by the outcome, where they are.",
+        "Strength of the weighting by the outcome",
+        "Outcome weighting (power)",
         minimum=0.0,
-        offered=(0.0, 10.0),
+        above=True,
+        offered=(0.1, 10.0),
+        in_every_key=True,
+    )
+    outcome_share: float = setting(
+        0.0,
+        "How much the outcome counts as a further feature of the rows of the fit; 0: not at all.",
+        "Weight of the outcome as a feature",
+        "Label term (share)",
+        minimum=0.0,
+        offered=(0.0, 100.0),
+        in_every_key=True,
+    )
+    consensus: int = setting(
+        1,
+        "Fits with other seeds whose common components are the start of the last one.",
+        "Fits that must agree",
+        "Consensus of N fits",
+        minimum=1,
+        offered=(1, 200),
+        in_every_key=True,
+    )
+    mode_costs: Mapping[str, str] = setting(
+        {},
+        "A cost for one mode, in place of that of all modes.",
+        "Similarity of features, by kind",
+        "Costs by mode",
+        items=str,
+        in_form=False,
+        flag="cost",
+        in_every_key=True,
     )
     options: Mapping[str, float] = setting(
         {},
@@ -200,9 +242,9 @@ class ModelSpec:
         """Every setting by name, as values that JSON can hold."""
         return {name: getattr(self, name) for name in SETTINGS}
 
-    def changed(self) -> dict[str, Any]:
-        """The settings that are not at their defaults."""
-        return {name: value for name, value in self.plain().items() if value != DEFAULTS[name]}
+    def changed(self, usual: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that are not at their usual values."""
+        return {name: value for name, value in self.plain().items() if value != usual[name]}
 
     def to_json(self) -> dict[str, Any]:
         """The spec with its version, for files."""
@@ -220,7 +262,7 @@ class ModelSpec:
         try:
             values = dict(plain)
             version = values.pop("version")
-            if version != SPEC_VERSION:
+            if version not in SPEC_VERSIONS:
                 raise ValueError(f"version {version!r}")
             return cls.of(values)
         except (LookupError, TypeError, ValueError) as error:
@@ -235,7 +277,11 @@ class ModelSpec:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ModelSpec:
-        """A spec from some settings by name; raises InvalidSettings for unknown names."""
+        """A spec from some settings by name; raises InvalidSettings for unknown names.
+
+        Names that settings had in earlier versions are understood.
+        """
+        values = renamed(values)
         unknown = [name for name in values if name not in SETTINGS]
         if unknown:
             raise refuse(
@@ -248,17 +294,34 @@ class ModelSpec:
             )
         return cls(**values)
 
-    @property
-    def title(self) -> str:
-        """A short name that tells fits of one data set apart: R = 12, sharpness 5."""
-        changed = [
-            f"{name.replace('_', ' ')} {value:g}"
-            if isinstance(value, float)
-            else f"{name.replace('_', ' ')} {value}"
-            for name, value in self.changed().items()
+    def cost_texts(self, modes: Sequence[str]) -> list[str]:
+        """The text of every mode's cost, by the modes' names; that of the rows is the first."""
+        usual = ["none" if self.row_cost == "none" else self.costs, *[self.costs] * len(modes)]
+        return [self.mode_costs.get(mode, text) for mode, text in zip(modes, usual, strict=False)]
+
+    def title(self, usual: Mapping[str, Any] | None = None) -> str:
+        """A short name that tells fits of one data set apart: R = 12, sharpness 5.
+
+        Parameters
+        ----------
+        usual : mapping, optional
+            What is usual for the method; by default the defaults of all specs.
+        """
+        return ", ".join(filter(None, (f"R = {self.rank}", self.difference(usual))))
+
+    def difference(self, usual: Mapping[str, Any] | None = None) -> str:
+        """The settings that are not as usual, the rank aside, in words."""
+        return ", ".join(
+            f"{name.replace('_', ' ')} {_shown(value)}"
+            for name, value in self.changed(usual or DEFAULTS).items()
             if name != "rank"
-        ]
-        return ", ".join([f"R = {self.rank}", *changed])
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return " and ".join(f"{name} = {_shown(one)}" for name, one in value.items())
+    return f"{value:g}" if isinstance(value, float) else short_cost(str(value))
 
 
 SETTINGS: dict[str, Setting] = {
@@ -275,6 +338,8 @@ def value_problems(values: Mapping[str, Any]) -> list[Problem]:
         for name, value in values.items()
         if name in SETTINGS and not SETTINGS[name].allows(value)
     ]
+    if not problems:
+        problems += mode_cost_problems(values.get("mode_costs", {}))
     if not problems and {"marginal_weight", "sharpness"} <= set(values):
         product = values["marginal_weight"] * values["sharpness"]
         if not MIN_PRODUCT <= product <= MAX_PRODUCT:

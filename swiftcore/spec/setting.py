@@ -31,6 +31,8 @@ class Setting:
         Texts allowed beside numbers.
     offered : tuple of two floats, optional
         The range a form offers.
+    items : type
+        For names with values: what each value is, a number or a text.
     in_form : bool
         Whether the dashboard asks for it.
     flag : str
@@ -49,6 +51,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     offered: tuple[float, float] | None = None
+    items: type = float
     in_form: bool = True
     flag: str = ""
     in_every_key: bool = False
@@ -67,7 +70,7 @@ class Setting:
         if isinstance(self.default, bool):
             return "yes or no (True or False)"
         if isinstance(self.default, Mapping):
-            return "names with numbers"
+            return "names with numbers" if self.items is float else "names with texts"
         if not isinstance(self.default, int | float):
             return "text"
         kind = "a whole number" if isinstance(self.default, int) else "a finite number"
@@ -85,7 +88,8 @@ class Setting:
         if isinstance(self.default, bool) or isinstance(value, bool):
             return isinstance(self.default, bool) and isinstance(value, bool)
         if isinstance(self.default, Mapping):
-            return isinstance(value, Mapping) and all(map(is_real, value.values()))
+            fits = is_real if self.items is float else lambda one: isinstance(one, str)
+            return isinstance(value, Mapping) and all(map(fits, value.values()))
         if not isinstance(self.default, int | float):
             return isinstance(value, str)
         if isinstance(value, str):
@@ -100,7 +104,7 @@ class Setting:
     def as_stored(self, value: Any) -> Any:
         """An allowed value in its one form, so that 10 and 10.0 are the same."""
         if isinstance(self.default, Mapping):
-            return {str(name): float(value[name]) for name in sorted(value)}
+            return {str(name): self.items(value[name]) for name in sorted(value)}
         if isinstance(value, str) or isinstance(self.default, bool | str):
             return value
         return type(self.default)(value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from swiftcore.progress import FitProgress
@@ -35,12 +36,27 @@ class FitCheckpoint:
     every: float = INTERVAL
     resumed: Callable[[tuple[FitProgress, ...]], None] | None = None
 
+    def part(self, number: int) -> FitCheckpoint:
+        """The file of one of several fits behind this one; nobody is told when it goes on."""
+        name = f"{self.path.stem}-{number}{self.path.suffix}"
+        return FitCheckpoint(self.path.with_name(name), self.every)
+
     def remove(self) -> None:
-        """Forget the state: the result is safe."""
-        self.path.unlink(missing_ok=True)
+        """Forget the state and those of its parts: the result is safe."""
+        for path in (self.path, *_parts(self.path)):
+            path.unlink(missing_ok=True)
 
 
 def kept_iteration(path: Path) -> int:
     """The iteration from which a fit would go on; 0 when that is its start."""
     iteration = read_about(path).get("iteration", 0)
     return iteration if isinstance(iteration, int) else 0
+
+
+def finished_fits(path: Path) -> int:
+    """How many of the fits behind a consensus are finished and kept."""
+    return sum(bool(read_about(part).get("finished")) for part in _parts(path))
+
+
+def _parts(path: Path) -> list[Path]:
+    return sorted(path.parent.glob(f"{escape(path.stem)}-[0-9]*{escape(path.suffix)}"))

@@ -25,7 +25,7 @@ from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_to
 from swiftcore.swift.search import Plan, find_factors
 from swiftcore.swift.settings import check_settings
 from swiftcore.tensor import Mode, SparseTensor
-from swiftcore.tensor.factor_checks import checked_factors
+from swiftcore.tensor.factor_checks import checked_factors, checked_pins
 from swiftcore.tensor.row_checks import check_features, check_tensor
 from swiftcore.transport.problem import (
     TransportProblem,
@@ -37,6 +37,7 @@ from swiftcore.transport.sweep import Sweeper
 
 logger = logging.getLogger(__name__)
 
+PLAIN_STEPS = 500  # the most of an independent projection
 USUAL = ModelSpec()  # where the defaults of the estimator come from
 
 
@@ -139,6 +140,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         *,
         labels: ArrayLike | None = None,
         initial_factors: Sequence[ArrayLike] | None = None,
+        pinned: Sequence[int] = (),
         callback: ProgressCallback | None = None,
         checkpoint: FitCheckpoint | None = None,
     ) -> Self:
@@ -154,6 +156,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             Left aside: SWIFT is unsupervised. Every factorizer takes them.
         initial_factors : sequence of ndarray, optional
             Start from these instead; zeros in them stay zero.
+        pinned : sequence of int
+            Components that keep the profiles of ``initial_factors`` in all modes but the first,
+            bit for bit; how much of them each row holds is found as for all others.
         callback : callable, optional
             Gets a :class:`FitProgress` after each iteration; returns True to stop.
         checkpoint : FitCheckpoint, optional
@@ -169,10 +174,12 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         with workers:
             sweeper = Sweeper(problem, workers)
             initial = self._initial(problem, initial_factors)
+            plan = self._plan(checked_pins(pinned, initial, self.rank))
             file = None
             if checkpoint is not None:
-                file = FitFile(checkpoint, fit_key(tensor, costs, initial, self.get_params()))
-            result = find_factors(sweeper, self._plan(), initial, callback, file)
+                key = fit_key(tensor, costs, initial, self.get_params(), plan.pinned)
+                file = FitFile(checkpoint, key)
+            result = find_factors(sweeper, plan, initial, callback, file)
         self._keep(result, problem, tensor.modes)
         self.rows_fixed_ = costs[0] is None
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
@@ -211,7 +218,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             The paper projects rows together, and mass moves between them. True projects
             every row by itself: the answer for a person does not depend on the others.
         max_iterations : int, optional
-            Default: as in the fit; when independent, 10 times as many plain steps.
+            Default: as in the fit; when independent, 10 times as many plain steps, at most 500.
 
         Returns
         -------
@@ -230,7 +237,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
                 kind=InvalidSettings,
             )
         if independent:
-            most = 10 * self.max_iterations if max_iterations is None else max_iterations
+            usual = min(10 * self.max_iterations, PLAIN_STEPS)
+            most = usual if max_iterations is None else max_iterations
             return self._transform_alone(tensor, most)
         all_costs = self._projection_costs(tensor, costs)
         problem, workers = self._prepare(tensor, all_costs)
@@ -293,8 +301,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         most = self.max_iterations if max_iterations is None else max_iterations
         return Schedule(most, float(self.tolerance), float(self.momentum))
 
-    def _plan(self) -> Plan:
-        return Plan(self.rank, self.start, self.n_restarts, self.random_state, self._schedule())
+    def _plan(self, pinned: tuple[int, ...]) -> Plan:
+        schedule = self._schedule()
+        return Plan(self.rank, self.start, self.n_restarts, self.random_state, schedule, pinned)
 
     def _initial(
         self, problem: TransportProblem, initial: Sequence[ArrayLike] | None
@@ -306,7 +315,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         return [factors[0] / problem.scale, *factors[1:]]
 
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
-        factors = normalize(result.factors, range(problem.n_modes))
+        factors = normalize(result.factors, range(problem.n_modes), result.state.pinned)
         weights = factors[0].sum(axis=0)
         self.factors_ = [problem.in_data_units(factors[0]), *factors[1:]]
         self.memberships_ = self.factors_[0]

@@ -26,8 +26,12 @@ def update_factors(
     factors: Sequence[NDArray[np.float64]],
     numerators: Sequence[NDArray[np.float64]],
     free_modes: Sequence[int],
+    pinned: Sequence[int] = (),
 ) -> Factors:
     """One EM step of the free modes.
+
+    The step is found for every component and mode by itself, so a component whose profiles are
+    pinned takes the step of its weights all the same, and the sum still never rises.
 
     Parameters
     ----------
@@ -36,6 +40,8 @@ def update_factors(
         Per mode n the matrix ``sum_i (Delta_i / X^) KR_n``.
     free_modes : sequence of int
         Modes that move; the first of them carries the weight of each component.
+    pinned : sequence of int
+        Components that move in the first free mode only; their other columns sum to 1.
 
     Returns
     -------
@@ -52,7 +58,7 @@ def update_factors(
         moved[mode] = _share(moved[mode], moved[mode].sum(axis=0))
     if fixed_sums:
         moved[free_modes[0]] = _share(moved[free_modes[0]], np.prod(fixed_sums, axis=0))
-    return moved
+    return _held(moved, factors, free_modes, pinned)
 
 
 def update_rows(
@@ -68,6 +74,7 @@ def extrapolate(
     earlier: Sequence[NDArray[np.float64]],
     momentum: float,
     free_modes: Sequence[int],
+    pinned: Sequence[int] = (),
 ) -> Factors:
     """Go on where the last two steps led, in logarithms: step (step / earlier)^momentum."""
     extrapolated = list(step)
@@ -75,17 +82,38 @@ def extrapolate(
         ratio = _share(step[mode], earlier[mode])
         ratio = np.clip(ratio, 1 / MAX_EXTRAPOLATION, MAX_EXTRAPOLATION)
         extrapolated[mode] = step[mode] * ratio**momentum
-    return normalize(extrapolated, free_modes)
+    return _held(normalize(extrapolated, free_modes), step, free_modes, pinned)
 
 
-def normalize(factors: Sequence[NDArray[np.float64]], free_modes: Sequence[int]) -> Factors:
-    """The same model with free columns summing to 1 and all weight in the first free mode."""
+def normalize(
+    factors: Sequence[NDArray[np.float64]],
+    free_modes: Sequence[int],
+    pinned: Sequence[int] = (),
+) -> Factors:
+    """The same model with free columns summing to 1 and all weight in the first free mode.
+
+    Pinned columns sum to 1 up to rounding, and keep their bits.
+    """
     scaled = [np.array(factor) for factor in factors]
     weights = np.prod([scaled[mode].sum(axis=0) for mode in free_modes], axis=0)
     for mode in free_modes:
         scaled[mode] = _share(scaled[mode], scaled[mode].sum(axis=0))
     scaled[free_modes[0]] *= weights
-    return scaled
+    return _held(scaled, factors, free_modes, pinned)
+
+
+def _held(
+    moved: Factors,
+    before: Sequence[NDArray[np.float64]],
+    free_modes: Sequence[int],
+    pinned: Sequence[int],
+) -> Factors:
+    """The moved factors with the pinned profiles as they were, bit for bit."""
+    if len(pinned):
+        columns = list(pinned)
+        for mode in free_modes[1:]:
+            moved[mode][:, columns] = before[mode][:, columns]
+    return moved
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ from swiftcore.transport.sweep import TransportValue
 logger = logging.getLogger(__name__)
 CHECKPOINT_FORMAT = "swift-checkpoint 1"  # raise it when a state is written in another way
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn")  # decide about the last bits
+NOT_IN_KEY = ("n_jobs", "max_iterations")
 MEGABYTE = 1e6
 
 
@@ -64,15 +65,21 @@ def fit_key(
     costs: Sequence[ArrayLike | None],
     initial: Factors | None,
     settings: Mapping[str, Any],
+    pinned: Sequence[int] = (),
 ) -> str:
-    """A digest of everything that the bits of a fit depend on; workers are not among it."""
+    """A digest of everything that the bits of a fit depend on.
+
+    Workers are not among it, nor is the limit: a fit goes on beyond it as if it had been larger.
+    """
     about = {
-        "settings": {name: value for name, value in settings.items() if name != "n_jobs"},
+        "settings": {name: settings[name] for name in settings if name not in NOT_IN_KEY},
         "data": tensor.digest(),
         "algorithm": ALGORITHM_VERSION,
         "processor": config.CPU_NAME or binding.get_host_cpu_name(),
         "packages": {name: version(name) for name in PACKAGES},
     }
+    if pinned:
+        about["pinned"] = list(pinned)
     arrays = _named("initial", initial or ())
     for mode, cost in enumerate(costs):
         if cost is not None:
@@ -159,6 +166,7 @@ def _plain(state: FitState) -> tuple[dict[str, Any], Arrays]:
             "carried": loop.carried,
             "settling": loop.settling,
             "seconds": loop.seconds,
+            "pinned": loop.pinned,
             "value": None if loop.best is None else vars(loop.best.value),
         }
         arrays["history"] = np.array([astuple(entry) for entry in loop.history], dtype=np.float64)
@@ -184,7 +192,7 @@ def _loop(about: Mapping[str, Any] | None, arrays: Arrays) -> LoopState | None:
     if about is None:
         return None
     facts = dict(about)
-    value, best = facts.pop("value"), None
+    value, best, pinned = facts.pop("value"), None, tuple(facts.pop("pinned", ()))
     if value is not None:
         best = Point(_all(arrays, "best"), TransportValue(**value), _all(arrays, "step"))
     transport = [
@@ -194,7 +202,8 @@ def _loop(about: Mapping[str, Any] | None, arrays: Arrays) -> LoopState | None:
         )
     ]
     history = [_entry(row) for row in arrays["history"].tolist()]
-    return LoopState(_all(arrays, "trial"), transport, best, history=history, **facts)
+    trial = _all(arrays, "trial")
+    return LoopState(trial, transport, best, history=history, pinned=pinned, **facts)
 
 
 def _entry(row: Sequence[float]) -> FitProgress:

@@ -90,6 +90,8 @@ class LoopState:
         Grown in place.
     seconds : float
         Spent in the loop so far.
+    pinned : tuple of int
+        Components whose profiles stay as they are; only their weights in the first mode move.
     """
 
     trial: Factors
@@ -101,6 +103,7 @@ class LoopState:
     settling: int = 0
     history: list[FitProgress] = field(default_factory=list)
     seconds: float = 0.0
+    pinned: tuple[int, ...] = ()
 
     @classmethod
     def cold(
@@ -108,9 +111,11 @@ class LoopState:
         problem: TransportProblem,
         start: Sequence[NDArray[np.float64]],
         free_modes: Sequence[int],
+        pinned: tuple[int, ...] = (),
     ) -> LoopState:
         """Before the first sweep."""
-        return cls(normalize(start, free_modes), cold_state(problem))  # 1.7, but only here
+        begin = normalize(start, free_modes, pinned)
+        return cls(begin, cold_state(problem), pinned=pinned)  # 1.7, but only here
 
 
 Keep = Callable[[LoopState], None]
@@ -240,7 +245,7 @@ def _accepted(
     plain = not now.carried or most_momentum == 0
     if not plain:
         assert now.best is not None
-        trial = extrapolate(point.step, now.best.step, momentum, free_modes)
+        trial = extrapolate(point.step, now.best.step, momentum, free_modes, now.pinned)
         momentum = min(momentum * MOMENTUM_GROWTH, most_momentum)
     return replace(
         now,
@@ -303,7 +308,8 @@ def _evaluate(sweeper: Sweeper, now: LoopState, free_modes: Sequence[int]) -> Po
     numerators = sweeper.sweep(states, stacked)  # 1.4 to 1.11, all modes
     assert numerators is not None
     value = sweeper.value(states, factors)
-    return Point(factors, value, update_factors(factors, numerators, free_modes))  # 1.12 to 1.14
+    step = update_factors(factors, numerators, free_modes, now.pinned)  # 1.12 to 1.14
+    return Point(factors, value, step)
 
 
 def project_rows(

@@ -28,6 +28,7 @@ class Plan:
     n_restarts: int
     random_state: int | None
     schedule: Schedule
+    pinned: tuple[int, ...] = ()
 
 
 def find_factors(
@@ -52,7 +53,7 @@ def find_factors(
     loop = found.loop if found.restarts is None else None
     if loop is None:
         start = initial or _Starts(sweeper, plan, file, found).best()
-        loop = LoopState.cold(problem, start, modes)
+        loop = LoopState.cold(problem, start, modes, plan.pinned)
     elif file is not None:
         file.resume(loop)
 
@@ -64,7 +65,7 @@ def find_factors(
             file.write(FitState(loop=now))
 
     result = alternate(sweeper, loop, modes, plan.schedule, callback, write_if_due)
-    if result.outcome is FitOutcome.STOPPED:  # another fit may go on from here
+    if result.outcome is not FitOutcome.CONVERGED:  # another fit may go on from here
         file.write(FitState(loop=result.state))
     return result
 

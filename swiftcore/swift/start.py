@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from swiftcore.swift.factor_update import Factors, normalize, update_factors
+from swiftcore.swift.factor_update import Factors, normalize, update_factors, update_rows
 from swiftcore.tensor import Unfolding
 from swiftcore.transport.compiled.arguments import Columns, Model, Numerators
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
@@ -134,6 +134,15 @@ def finish_kl(problem: TransportProblem, best: Factors) -> Factors:
         for factor in factors
     ]
     return normalize(mixed, range(problem.n_modes))
+
+
+def kl_memberships(problem: TransportProblem, factors: Factors) -> NDArray[np.float64]:
+    """Memberships for profiles that stay, from a few steps of the sparse KL factorization."""
+    now = [np.array(factors[0]), *factors[1:]]
+    for _ in range(TRIAL_STEPS):
+        numerators, _ = _kl_numerators(problem, problem.unfoldings[0], now)
+        now[0] = update_rows(now, problem.n_modes * numerators[0])
+    return now[0]
 
 
 def _fit_kl(problem: TransportProblem, factors: Factors, steps: int) -> tuple[Factors, float]:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swiftcore.errors import refuse
+from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.tensor.masks import refuse_masked
 
 MAX_START = 1e100
+PROFILE_ROUNDING = 1e-9  # a pinned profile sums to 1 but for this
 
 
 def checked_factors(
@@ -58,3 +59,30 @@ def checked_factors(
             f"Give values from {least:g} to {MAX_START:g}.",
         )
     return factors
+
+
+def checked_pins(
+    pinned: Sequence[int], initial: Sequence[NDArray[np.float64]] | None, rank: int
+) -> tuple[int, ...]:
+    """Components whose profiles a start fixes, in order and each once.
+
+    Raises
+    ------
+    InvalidSettings
+        If there is no start, no such component, or a profile that does not sum to 1.
+    """
+    chosen = sorted({int(component) for component in pinned})
+    if not chosen:
+        return ()
+    if initial is None:
+        found, cure = "no start", "Give initial_factors with the profiles that are to stay."
+    elif chosen[0] < 0 or chosen[-1] >= rank:
+        found, cure = str(chosen), f"Give components from 0 to {rank - 1}."
+    elif any(
+        (abs(part[:, chosen].sum(axis=0) - 1) > PROFILE_ROUNDING).any() for part in initial[1:]
+    ):
+        found, cure = "profiles with another sum", "Give pinned profiles that sum to 1."
+    else:
+        return tuple(chosen)
+    what = "These components cannot be pinned"
+    raise refuse("pinned", what, "pinned", found, cure, kind=InvalidSettings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,15 @@ class TensorSize:
         For each mode, how many columns of its unfolding hold anything.
     longest : tuple of int
         For each mode, the nonzeros of the fullest column of its unfolding.
+    names : tuple of str
+        Of the modes, where they are known.
     """
 
     shape: tuple[int, ...]
     entries: int
     columns: tuple[int, ...]
     longest: tuple[int, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, tensor: SparseTensor) -> TensorSize:
@@ -39,6 +42,7 @@ class TensorSize:
             tensor.n_entries,
             tuple(len(filling) for filling in fillings),
             tuple(int(filling.max(initial=0)) for filling in fillings),
+            tuple(mode.name for mode in tensor.modes),
         )
 
     def __str__(self) -> str:
@@ -53,6 +57,7 @@ class TensorSize:
             entries,
             (min(entries, self.columns[0]), *(round(share * one) for one in self.columns[1:])),
             (round(share * self.longest[0]), *self.longest[1:]),
+            self.names,
         )
 
 

@@ -207,7 +207,7 @@ def test_a_unit_far_beyond_the_rows_is_refused() -> None:
 
 
 def test_weights_beyond_all_numbers_are_refused() -> None:
-    model = Swift(1, value_unit="mean", random_state=0, n_jobs=1).fit(ones(1e300))
+    model = Swift(1, sharpness=10.0, value_unit="mean", random_state=0, n_jobs=1).fit(ones(1e300))
     with pytest.raises(InvalidData, match="more than a number can hold"):
         model.transform(ones(1.7e308), independent=True)
 

@@ -82,7 +82,10 @@ def fit(name: str) -> Result:
         history = list(csv.reader(files["history.csv"].open(encoding="utf-8")))
     found = json.loads(printed)
     same = found == stored
-    del found["settings"]
+    for later in ("settings", "run", "from_store"):
+        del found[later]
+    for phenotype in found["phenotypes"]:
+        del phenotype["name"], phenotype["found_in"]
     rows = list(csv.reader(io.StringIO(memberships)))
     values = np.array([line[1:] for line in rows[1:]], dtype=np.float64)
     bits = {
@@ -115,7 +118,7 @@ def study(name: str) -> Result:
             "files": names,
             "tables": {file: [rows[0], len(rows)] for file, rows in kept.items()},
         },
-        bits={file: {"all": digest(rows), "first": rows[1]} for file, rows in kept.items()},
+        bits={file: {"all": digest(rows), "first": [*rows, []][1]} for file, rows in kept.items()},
         close={file: means(rows) for file, rows in kept.items()},
     )
 

@@ -28,6 +28,8 @@ from swiftcore.tensor import SparseTensor
 
 FLAT, CUBE, FOUR, WIDE = (30, 12), (36, 12, 10), (20, 8, 6, 5), (260, 45, 30)
 DOUBLE = {"dtype": "float64"}
+# Stated here, so that other defaults leave the recordings what they are.
+BEGUN: dict[str, Any] = {"sharpness": 10.0, "max_iterations": 12, "random_state": 0, "n_jobs": 1}
 HISTORY = ("objective", "transport", "model_divergence", "data_divergence", "gap", "accepted")
 
 
@@ -46,7 +48,7 @@ class Fit:
         return [None if mode in self.still else cost for mode, cost in enumerate(costs)]
 
     def fitted(self, **more: Any) -> Swift:
-        chosen = {"max_iterations": 12, "random_state": 0, "n_jobs": 1, **self.settings, **more}
+        chosen = {**BEGUN, **self.settings, **more}
         tensor = counts(self.shape)
         return Swift(self.rank, **chosen).fit(tensor, self.costs(tensor))
 
@@ -146,7 +148,7 @@ def given_start() -> Result:
     tensor, fit = counts(CUBE), Fit()
     rng = np.random.default_rng(4)
     start = [rng.uniform(0.1, 1.0, (size, fit.rank)) for size in CUBE]
-    model = Swift(fit.rank, max_iterations=5, random_state=0, n_jobs=1)
+    model = Swift(fit.rank, **{**BEGUN, "max_iterations": 5})
     model.fit(tensor, fit.costs(tensor), initial_factors=start)
     return describe_model(model, FLOAT32)
 

@@ -37,7 +37,7 @@ from swiftcore.evaluation.experiments.checkpoints import (
     compute_checkpoints,
 )
 from swiftcore.model_file import read_model
-from swiftcore.swift.checkpoint import FitCheckpoint, kept_iteration
+from swiftcore.swift.checkpoint import FitCheckpoint, finished_fits, kept_iteration
 
 UPLOADED = 30  # files at once
 FIT = {"rank": 3, "tolerance": 0.0, "max_iterations": 30}
@@ -210,6 +210,55 @@ def finish_command(root: Path) -> None:
         assert (out / name).read_bytes() == (undisturbed / name).read_bytes()
 
 
+# ---- a consensus of the command line: finished fits are kept
+
+
+def start_consensus(root: Path, _: int) -> Life:
+    return spawn(work_on_consensus, consensus_folder(root))
+
+
+def consensus_folder(root: Path) -> Path:
+    return root.with_name("consensus")
+
+
+def work_on_consensus(say: Say, out: Path) -> None:
+    from swiftcore import consensus_fits
+    from swiftcore.cli import fit, main
+
+    real = consensus_fits.kept_or_made
+
+    def kept_or_made(*arguments: Any) -> Any:
+        made = real(*arguments)
+        say(str(finished_fits(out / STATE)))
+        return made
+
+    consensus_fits.kept_or_made = kept_or_made
+    fit.load_data = lambda *_: tiny_dataset()  # else a process of its own reads them
+    flags = "--rank 3 --consensus 4 --jobs 1 --json"
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        assert main(["fit", "made up", *flags.split(), "--out", str(out)]) == 0
+    say("done")
+
+
+def check_consensus(root: Path, words: Words) -> None:
+    out = consensus_folder(root)
+    if "done" in words[-1]:
+        assert {path.name for path in out.iterdir()} == set(RESULTS)
+    elif words[-1] and not (out / "model.npz").exists():
+        assert finished_fits(out / STATE) >= int(words[-1][-1]), "a finished fit is lost"
+
+
+def finish_consensus(root: Path) -> None:
+    assert start_consensus(root, 0).ended()[-1] == "done"
+    out, undisturbed = consensus_folder(root), root.with_name("undisturbed-consensus")
+    spawn(work_on_consensus, undisturbed).ended()
+    mine, theirs = (read_model(folder / "model.npz") for folder in (out, undisturbed))
+    for one, two in zip(mine.factors, theirs.factors, strict=True):
+        assert one.tobytes() == two.tobytes()
+    for name in ("phenotypes.json", "memberships.csv"):
+        assert (out / name).read_bytes() == (undisturbed / name).read_bytes()
+
+
 # ---- publications: results shown, and deleted
 
 
@@ -375,6 +424,7 @@ def finish_backup(root: Path) -> None:
 SCENARIOS = {
     "fits": Scenario(start_fit, check_fit, 12, finish_fit),
     "command": Scenario(start_command, check_command, 12, finish_command),
+    "consensus": Scenario(start_consensus, check_consensus, 6, finish_consensus),
     "publications": Scenario(start_publishing, check_publications, 8),
     "reviews": Scenario(start_reviewing, check_reviews, 8),
     "uploads": Scenario(start_uploading, check_uploads, 8),

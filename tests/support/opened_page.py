@@ -90,7 +90,7 @@ def add_experiment(store: Store, experiment: Experiment, run: str = "", **settin
     dataset = store.datasets()[0].id
     request = Request(experiment.kind, dataset, settings, run)
     files = {"experiment.json": experiment.to_json().encode()}
-    return store.publish_run(request, files, 1e9, 12.0)
+    return store.publish_run(request, files, 1e9 + len(store.runs()), 12.0)  # the newest
 
 
 def add_foreign_links(store: Store, run: str, column: str) -> None:

@@ -14,6 +14,7 @@ from support.evaluation_data import planted_patients, small_corpus
 from swiftcore import FittedModel, ModelSpec, Swift, build_costs, fit_dataset, load_model
 from swiftcore.errors import InvalidData, InvalidSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
+from swiftcore.evaluation.methods.method import AS_RECORDED
 from swiftcore.model_file import ModelContents
 
 FACTORIZATIONS = [key for key, method in CATALOGUE.items() if method.is_factorization]
@@ -24,7 +25,8 @@ SHORT = {"rank": 3, "max_iterations": 6}
 @pytest.mark.parametrize("row_cost", ["as costs", "none"])
 def test_the_door_adds_nothing_to_the_estimator(make: object, row_cost: str) -> None:
     data = make()  # type: ignore[operator]
-    fitted = fit_dataset(data, ModelSpec(**SHORT, row_cost=row_cost, seed=5), n_jobs=1)
+    spec = ModelSpec(**SHORT, **AS_RECORDED, row_cost=row_cost, seed=5)
+    fitted = fit_dataset(data, spec, n_jobs=1)
     costs: list[object] = list(
         build_costs(data.tensor, reference=data.tensor, word_counts=data.word_counts)
     )
@@ -41,7 +43,7 @@ def test_every_method_comes_back_from_its_file_and_projects_the_same(
     key: str, tmp_path: Path
 ) -> None:
     data = planted_patients()
-    weighed = {"equal_rows": True, "rarity_weighting": True}
+    weighed = {"row_mass": "equal", "feature_weighting": "rarity"}
     fitted = fit_dataset(data, spec_for(key, **SHORT, **weighed), n_jobs=1)
     fitted.save(tmp_path / "model.npz")
     again = FittedModel.load(tmp_path / "model.npz")
@@ -54,9 +56,18 @@ def test_every_method_comes_back_from_its_file_and_projects_the_same(
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_component_with_memberships_below_zero_has_not_died() -> None:
+    fitted = fit_dataset(planted_patients(), spec_for("cp_als", rank=8, seed=1))
+    sums = fitted.memberships.sum(axis=0)
+    assert (sums < 0).any()
+    assert fitted.contents().dead_components == ()
+
+
 def test_weights_are_learnt_from_the_rows_of_the_fit_and_given_to_new_ones() -> None:
     data = planted_patients()
-    spec = ModelSpec(**SHORT, label_weighting=2.0, equal_rows=True, presence=True)
+    spec = ModelSpec(
+        **SHORT, feature_weighting="outcome", row_mass="equal", entry_values="presence"
+    )
     fitted = fit_dataset(data, spec, n_jobs=1)
     assert fitted.weighting.features is not None and fitted.weighting.row_mass is not None
     weighed = fitted.weighting.apply(data.tensor)
@@ -71,7 +82,7 @@ def test_weights_are_learnt_from_the_rows_of_the_fit_and_given_to_new_ones() -> 
     np.testing.assert_array_equal(fitted.transform(heavy.tensor), fitted.transform(data.tensor))
 
 
-@pytest.mark.parametrize("changes", [{"method": "supervised_cp"}, {"label_weighting": 1.0}])
+@pytest.mark.parametrize("changes", [{"method": "supervised_cp"}, {"feature_weighting": "outcome"}])
 def test_a_model_that_learns_from_labels_wants_some(changes: dict[str, object]) -> None:
     bare = replace(planted_patients(), outcome=None, outcome_name="")
     with pytest.raises(InvalidData, match="no outcome"):
@@ -92,7 +103,7 @@ def test_options_belong_to_a_method() -> None:
 
 def test_files_of_before_are_read(tmp_path: Path) -> None:
     """Models stored by 0.1 have no spec, and name a parameter that is gone."""
-    fitted = fit_dataset(planted_patients(), ModelSpec(**SHORT), n_jobs=1)
+    fitted = fit_dataset(planted_patients(), ModelSpec(**SHORT, **AS_RECORDED), n_jobs=1)
     contents = replace(
         fitted.contents(), parameters={**fitted.contents().parameters, "paper_schedule": False}
     )

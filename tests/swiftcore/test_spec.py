@@ -16,7 +16,9 @@ from swiftcore.cost import CostRecipe
 from swiftcore.errors import InvalidData, InvalidSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.methods.factorizations import load_estimator
+from swiftcore.evaluation.methods.method import AS_RECORDED
 from swiftcore.spec import DEFAULTS, SETTINGS, ModelSpec, key_values
+from swiftcore.spec.cost_text import BUILT_IN
 
 
 def test_every_setting_has_a_range_and_all_its_words() -> None:
@@ -40,7 +42,7 @@ def test_values_have_one_form_and_nothing_changes_them() -> None:
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    wrong = {"rank": 0, "sharpness": -1.0, "start": "warm", "presence": 1, "seed": 1.5}
+    wrong = {"rank": 0, "sharpness": -1.0, "start": "warm", "entry_values": 1, "seed": 1.5}
     with pytest.raises(InvalidSettings) as caught:
         ModelSpec.of(wrong)
     assert {one.where for one in caught.value.problems} == set(wrong)
@@ -54,7 +56,8 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
 @given(
     rank=st.integers(1, 500),
     sharpness=st.floats(0.1, 1e5),
-    presence=st.booleans(),
+    entry_values=st.sampled_from(SETTINGS["entry_values"].choices),
+    mode_costs=st.dictionaries(st.text(max_size=8), st.sampled_from(BUILT_IN), max_size=3),
     costs=st.sampled_from(SETTINGS["costs"].choices),
     options=st.dictionaries(st.text(max_size=8), st.floats(-1e9, 1e9), max_size=3),
 )
@@ -69,15 +72,37 @@ def test_what_is_no_spec_is_refused(plain: object) -> None:
         ModelSpec.from_json(plain)
 
 
+EARLIER = {"presence": True, "equal_rows": True, "rarity_weighting": True, "label_weighting": 2.0}
+
+
+def test_specs_of_the_first_version_are_understood() -> None:
+    assert ModelSpec.from_json({"version": 1, "rank": 7, **EARLIER}) == ModelSpec(
+        rank=7,
+        entry_values="presence",
+        row_mass="equal",
+        feature_weighting="rarity and outcome",
+        outcome_power=2.0,
+    )
+    plain = {"presence": False, "equal_rows": False, "rarity_weighting": False}
+    assert ModelSpec.of({**plain, "label_weighting": 0.0}) == ModelSpec(**AS_RECORDED)
+
+
+@pytest.mark.parametrize("name", EARLIER)
+@pytest.mark.parametrize("value", ["yes", None, -1.0])
+def test_what_no_earlier_version_wrote_is_refused(name: str, value: object) -> None:
+    with pytest.raises(InvalidSettings, match="no such setting"):
+        ModelSpec.of({**EARLIER, name: value})
+
+
 def test_a_setting_that_came_later_leaves_earlier_keys_alone() -> None:
     usual = ModelSpec()
     later = [name for name, one in SETTINGS.items() if not one.in_every_key]
-    assert "presence" in later and not set(later) & set(key_values(usual.plain()))
-    assert key_values(replace(usual, presence=True).plain())["presence"] is True
+    assert later == ["options"] and not set(later) & set(key_values(usual.plain()))
+    assert key_values(replace(usual, options={"floor": 1.0}).plain())["options"] == {"floor": 1.0}
 
 
 def test_the_title_names_what_differs() -> None:
-    assert ModelSpec(rank=12, seed=3, sharpness=20).title == "R = 12, sharpness 20, seed 3"
+    assert ModelSpec(rank=12, seed=3, sharpness=20).title() == "R = 12, sharpness 20, seed 3"
 
 
 def test_estimators_have_the_defaults_of_their_specs() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Built:
     row_groups: tuple[str, ...] = ()
     word_counts: Any = None
     words: tuple[str, ...] = ()
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
@@ -52,7 +54,24 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
         duplicates=options.duplicates,
     )
     outcome = _of_visits(outcome, owners, findings)
-    return from_cells(cells, outcome, options, findings, owners)
+    built = from_cells(cells, outcome, options, findings, owners)
+    return replace(built, codes=_hidden_codes(records, built.tensor))
+
+
+def _hidden_codes(records: Records, tensor: SparseTensor) -> dict[str, dict[str, str]]:
+    """By mode, the code behind every label that does not show it; "icd9:4280" if it is known."""
+    codes: dict[str, dict[str, str]] = {}
+    for table, mode in zip(records.events, tensor.modes[1:], strict=True):
+        kept = set(mode.labels)
+        systems = table.system or ("",) * len(table.codes)
+        found = {
+            label: f"{system}:{code}" if system else code
+            for label, code, system in zip(table.feature.labels, table.codes, systems, strict=True)
+            if label in kept and code.strip() and (system or code != label)
+        }
+        if found:
+            codes[mode.name] = found
+    return codes
 
 
 def _outcome_and_groups(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,6 +15,8 @@ from types import MappingProxyType
 
 __all__ = ["CcsCategory", "CcsLevel", "ccs_categories", "ccs_category", "ccs_codes"]
 
+_ICD9 = re.compile(r"^(\d{3}(\.?\d{1,2})?|V\d{2}(\.?\d{1,2})?|E\d{3}(\.?\d)?)$")
+_ICD10 = re.compile(r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?$|^U\d\d", re.IGNORECASE)
 SYSTEMS = ("icd9", "icd10")
 _TABLES = files("swiftcore.data.building") / "ccs_tables"
 
@@ -82,3 +85,17 @@ def _rows(name: str) -> list[list[str]]:
     content = (_TABLES / name).read_bytes()
     text = (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8")
     return [line.split("\t") for line in text.splitlines()]
+
+
+def guess_systems(codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Code system of every code by its form, V and E codes by the company they keep."""
+    firsts = [code.split(",")[0].strip().upper() for code in codes]
+    digits = sum(bool(_ICD9.match(code)) and code[0].isdigit() for code in firsts)
+    letters = sum(bool(_ICD10.match(code)) and not _ICD9.match(code) for code in firsts)
+    usual = "icd9" if digits > letters else "icd10"
+
+    def system(code: str) -> str:
+        nine, ten = bool(_ICD9.match(code)), bool(_ICD10.match(code))
+        return usual if nine and ten else "icd9" if nine else "icd10" if ten else ""
+
+    return tuple(system(code) for code in firsts)

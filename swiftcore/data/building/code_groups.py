@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from swiftcore.data.building.ccs import SYSTEMS, ccs_categories, ccs_codes, plain_code
+from swiftcore.data.building.ccs import (
+    SYSTEMS,
+    ccs_categories,
+    ccs_codes,
+    guess_systems,
+    plain_code,
+)
 from swiftcore.data.building.events import Events
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
 
 MAX_UNKNOWN = 0.8
 CCS_TITLE = "CCS single level (AHRQ)"
-_ICD9 = re.compile(r"^(\d{3}(\.?\d{1,2})?|V\d{2}(\.?\d{1,2})?|E\d{3}(\.?\d)?)$")
-_ICD10 = re.compile(r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?$|^U\d\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -111,17 +114,3 @@ def regroup(events: Events, codes: CodeMap, findings: Findings) -> Events:
     feature = events.feature.relabel(names)
     grouped = replace(events, feature=feature, codes=feature.labels, system=())
     return grouped.take(~lost)
-
-
-def guess_systems(codes: tuple[str, ...]) -> tuple[str, ...]:
-    """Code system of every code by its form, V and E codes by the company they keep."""
-    firsts = [code.split(",")[0].strip().upper() for code in codes]
-    digits = sum(bool(_ICD9.match(code)) and code[0].isdigit() for code in firsts)
-    letters = sum(bool(_ICD10.match(code)) and not _ICD9.match(code) for code in firsts)
-    usual = "icd9" if digits > letters else "icd10"
-
-    def system(code: str) -> str:
-        nine, ten = bool(_ICD9.match(code)), bool(_ICD10.match(code))
-        return usual if nine and ten else "icd9" if nine else "icd10" if ten else ""
-
-    return tuple(system(code) for code in firsts)

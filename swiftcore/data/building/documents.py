@@ -167,13 +167,20 @@ def choose_words(
     training_rows : array-like, optional
         Only these documents are looked at; give them whenever results are evaluated.
     """
+    total = word_weights(counts, by, training_rows)
+    order = np.lexsort((np.arange(len(total)), -np.round(total, 9)))[:size]
+    return tuple(words[k] for k in sorted(order.tolist()) if total[k] > 0)
+
+
+def word_weights(
+    counts: sparse.csr_array, by: str, training_rows: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """How much each word matters in the training documents; see :func:`choose_words`."""
     chosen = counts
     if training_rows is not None:
         chosen = sparse.csr_array(counts[np.asarray(training_rows)])
     weights = unit_rows(tf_idf(chosen)) if by == "tfidf" else chosen > 0
-    total = np.asarray(weights.sum(axis=0), dtype=np.float64).ravel()
-    order = np.lexsort((np.arange(len(total)), -np.round(total, 9)))[:size]
-    return tuple(words[k] for k in sorted(order.tolist()) if total[k] > 0)
+    return np.asarray(weights.sum(axis=0), dtype=np.float64).ravel()
 
 
 def cooccurrence_tensor(corpus: Corpus, vocabulary: Sequence[str]) -> SparseTensor:

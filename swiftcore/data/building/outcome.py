@@ -14,6 +14,8 @@ from swiftcore.data.reading.coded import FALSE_WORDS, TRUE_WORDS, Coded, days
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse, where_list
 
+OUTCOME = "outcome"  # a column of this name is the outcome, unless another or none is asked for
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -50,6 +52,10 @@ def take_outcome(
     source = options.outcome or (
         "codes" if options.outcome_codes else "column" if options.outcome_column else "none"
     )
+    named = next((name for name in records.traits if name.strip().lower() == OUTCOME), "")
+    if not options.outcome and source == "none" and _could_be(named, records.traits.get(named, {})):
+        findings.mapping["outcome"] = named
+        source, options = "column", replace(options, outcome_column=named)
     if source == "none":
         possible = [name for name, texts in records.traits.items() if _could_be(name, texts)]
         if possible:

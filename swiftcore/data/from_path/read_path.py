@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.data.building.assemble import Built, from_long_table, from_records
 from swiftcore.data.building.build_tensor import cell_values
 from swiftcore.data.building.column_roles import ID_NAMES, document_columns, plain_name
@@ -74,6 +75,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         built.word_counts,
         built.words,
         built.row_groups,
+        OutsideKnowledge(built.codes),
     )
 
 
@@ -195,11 +197,13 @@ def _from_texts(
 ) -> Built:
     corpus = read_corpus(names, texts, options.stop_words, findings)
     counts = corpus.word_counts()
-    words = choose_words(counts, corpus.words, options.vocabulary_size, options.vocabulary_by)
-    findings.note(
-        f"The {len(words)} words were chosen over all documents; when results are "
-        "evaluated, choose them from the training documents."
-    )
+    size = options.vocabulary_size or len(corpus.words)
+    words = choose_words(counts, corpus.words, size, options.vocabulary_by)
+    if len(words) < len(corpus.words):
+        findings.note(
+            f"The {len(words):,} words were chosen over all documents; when results are "
+            "evaluated, choose fewer from the training documents (--features)."
+        )
     tensor = cooccurrence_tensor(corpus, words)
     if options.values != "count":
         tensor = SparseTensor(

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from swiftcore.cost.outside.read_file import read_cost_file
 from swiftcore.data.bundle import bundle_bytes
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
@@ -105,8 +106,12 @@ def _work(request: dict[str, Any]) -> str:
     summary: DatasetSummary | None = None
     try:
         options = BuildOptions.from_json(request["options"])
-        dataset = read_path(Path(request["path"]), options, findings)
-        summary = dataset.summary
+        if request["task"] == "costs":
+            table = read_cost_file(request["path"], findings, options.limits)
+            (folder / "bundle").write_bytes(table.to_bytes())
+        else:
+            dataset = read_path(Path(request["path"]), options, findings)
+            summary = dataset.summary
         if request["task"] == "build":
             (folder / "bundle").write_bytes(bundle_bytes(dataset, compress=False))
     except SwiftError as error:

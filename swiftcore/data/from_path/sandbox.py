@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swiftcore.cost.outside.cost_table import CostTable, table_from_bytes
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
@@ -30,6 +31,7 @@ from swiftcore.errors import InvalidData, Problem
 
 IDLE_KEPT = 2
 GRACE_SECONDS = 2.0
+COST_LIMITS = Limits(memory_mb=2048, seconds=60.0, decoded_mb=256, entries=1)
 MAX_REPORT = 16 * MEGABYTE
 _START = "from swiftcore.data.from_path.reading_process import serve; serve()"
 
@@ -86,6 +88,29 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
         if inspection.problems:
             raise InvalidData(inspection.problems)
         return read_kept(kept, options.limits)
+
+
+def read_costs(path: str | Path, limits: Limits = COST_LIMITS) -> tuple[CostTable, tuple[str, ...]]:
+    """Read a cost file in the guarded process.
+
+    Returns
+    -------
+    CostTable
+    tuple of str
+        What was found and what was repaired, in sentences.
+
+    Raises
+    ------
+    InvalidData
+        With all problems found and their lines, also when a limit was reached.
+    """
+    with tempfile.TemporaryDirectory(prefix="swift-costs-") as folder:
+        options = BuildOptions(limits=limits)
+        found = _ask("costs", Path(path), options, Path(folder))
+        if found.problems:
+            raise InvalidData(found.problems)
+        table = table_from_bytes((Path(folder) / "bundle").read_bytes(), found.name, limits)
+        return table, found.notes
 
 
 def read_kept(kept: Path, limits: Limits) -> Dataset:

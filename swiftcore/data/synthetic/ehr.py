@@ -1,12 +1,14 @@
 """Synthetic health records with planted phenotypes: data whose right answer is known.
 
-Patients carry none to three phenotypes, each to a degree of their own. They come to
-visits; a visit is about one of their phenotypes, or about something unrelated. At a visit
-a few diagnoses and a few medications are recorded, most of them typical of what the
-visit is about, some of them carried over from the patient's other phenotypes, some
-from a background in which common features are common and rare ones rare. An entry of the
-tensor is 1 where a patient has a visit at which that diagnosis and that medication stand
-together. Heart failure is likelier with some phenotypes and less likely with others.
+Patients carry none to four phenotypes, each to a degree of their own and more likely at some
+ages and for one sex. They come to visits; a visit is about one of their phenotypes, or about
+something unrelated. At a visit a few diagnoses and a few medications are recorded, most of them
+typical of what the visit is about, some of them carried over from the patient's other
+phenotypes, some from a background in which common features are common and rare ones rare. An
+entry of the tensor is 1 where a patient has a visit at which that diagnosis and that medication
+stand together. Heart failure is likelier with some phenotypes, less likely with others, and has
+little or nothing to do with the rest. One phenotype is weak, and one is no disease but a
+template of one clinic's records.
 """
 
 from __future__ import annotations
@@ -19,17 +21,16 @@ from numpy.typing import NDArray
 from swiftcore.data.synthetic.ehr_draws import (
     Visits,
     choose_features,
-    draw_age,
-    draw_memberships,
-    draw_outcome,
     draw_visits,
 )
-from swiftcore.data.synthetic.ehr_vocabulary import (
-    DIAGNOSES,
-    MEDICATIONS,
-    PHENOTYPES,
-    PlantedPhenotype,
+from swiftcore.data.synthetic.ehr_patients import (
+    Patients,
+    draw_memberships,
+    draw_outcome,
+    draw_patients,
 )
+from swiftcore.data.synthetic.ehr_phenotypes import PHENOTYPES, PlantedPhenotype
+from swiftcore.data.synthetic.ehr_vocabulary import DIAGNOSES, MEDICATIONS
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -52,8 +53,8 @@ class SyntheticEhr:
         diagnoses and medications (features x phenotypes, columns sum to 1).
     visits : Visits
         The records the tensor is built from.
-    age : ndarray of int64, (patients,)
-    is_man : ndarray of bool, (patients,)
+    patients : Patients
+        Their age, sex and clinic; the tensor does not hold them.
     """
 
     tensor: SparseTensor
@@ -62,8 +63,7 @@ class SyntheticEhr:
     phenotypes: tuple[PlantedPhenotype, ...]
     truth: tuple[NDArray[np.float64], ...]
     visits: Visits
-    age: NDArray[np.int64]
-    is_man: NDArray[np.bool_]
+    patients: Patients
 
 
 def generate_ehr(
@@ -102,12 +102,13 @@ def generate_ehr(
     phenotypes = PHENOTYPES[:n_phenotypes]
     diagnoses = choose_features(DIAGNOSES, [p.diagnoses for p in phenotypes], n_diagnoses)
     medications = choose_features(MEDICATIONS, [p.medications for p in phenotypes], n_medications)
-    is_man = rng.random(n_patients) < 0.5
-    memberships = draw_memberships(phenotypes, is_man, rng)
-    visits = draw_visits(memberships, is_man, diagnoses, medications, rng)
-    outcome = draw_outcome(memberships, phenotypes, heart_failure_share, rng)
+    patients = draw_patients(n_patients, rng)
+    memberships = draw_memberships(phenotypes, patients, rng)
+    features = diagnoses, medications
+    visits = draw_visits(memberships, phenotypes, patients.is_man, features, rng)
+    outcome = draw_outcome(memberships, phenotypes, patients, heart_failure_share, rng)
     modes = (
-        _patients(n_patients),
+        _rows(n_patients),
         Mode("diagnosis", diagnoses.labels),
         Mode("medication", medications.labels),
     )
@@ -118,8 +119,7 @@ def generate_ehr(
         phenotypes=phenotypes,
         truth=(memberships, diagnoses.weights, medications.weights),
         visits=visits,
-        age=draw_age(memberships, outcome, rng),
-        is_man=is_man,
+        patients=patients,
     )
 
 
@@ -150,7 +150,7 @@ def _check_settings(
         raise InvalidSettings(problems)
 
 
-def _patients(count: int) -> Mode:
+def _rows(count: int) -> Mode:
     width = len(str(count))
     return Mode("patient", tuple(f"P{number:0{width}d}" for number in range(1, count + 1)))
 

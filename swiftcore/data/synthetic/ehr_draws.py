@@ -1,4 +1,4 @@
-"""The chances behind synthetic health records: who has what, comes when, and gets recorded."""
+"""The chances behind synthetic health records: who comes when, and what is recorded then."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.synthetic.ehr_vocabulary import MEN_ONLY, WOMEN_ONLY, PlantedPhenotype
+from swiftcore.data.synthetic.ehr_phenotypes import ARTEFACT, PlantedPhenotype
+from swiftcore.data.synthetic.ehr_vocabulary import MEN_ONLY, WOMEN_ONLY
 
-PHENOTYPES_PER_PATIENT = (0.06, 0.40, 0.36, 0.18)  # share of patients with 0, 1, 2, 3
-VISITS_PER_PHENOTYPE = 3.4
 UNRELATED_VISITS = 0.6  # per patient; those without any phenotype have one more
 DIAGNOSES_PER_VISIT = 2.9  # records; one that comes up twice at a visit counts once
 MEDICATIONS_PER_VISIT = 3.3
 UNRELATED_RECORDS = 0.4  # an unrelated visit has this share of the records beyond the first
-BACKGROUND_SHARE = 0.08  # of the records of a visit that is about a phenotype
-CARRIED_OVER_SHARE = 0.06
+BACKGROUND_SHARE = 0.12  # of the records of a visit that is about a phenotype
+CARRIED_OVER_SHARE = 0.08
+USUAL_SHARE = 0.5  # of all features are usual for a patient; one that is not
+DRAWN_AGAIN = 2  # is drawn again so often: people get the same drugs at visit after visit
 ZIPF_EXPONENT = 0.8
-DAYS_OBSERVED = 3 * 365
+DAYS_OBSERVED = 5 * 365 + 1
+DAYS_OF_TEMPLATE = 3 * 365  # so long the one clinic files its template; then it is given up
+LATEST_ENTRY = 2 * 365  # everybody's first visits can be from some day before this one on
 
 
 @dataclass(frozen=True)
@@ -81,44 +84,36 @@ def _background(vocabulary: Sequence[str], labels: Sequence[str]) -> NDArray[np.
     return scaled
 
 
-def draw_memberships(
-    phenotypes: Sequence[PlantedPhenotype], is_man: NDArray[np.bool_], rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Patients x phenotypes: expected visits for each, 0 where a patient has it not."""
-    size = (len(is_man), len(phenotypes))
-    possible = np.column_stack(
-        [~is_man if p.patients == "women" else is_man | (p.patients == "all") for p in phenotypes]
-    )
-    # Adding Gumbel noise to log-frequencies and taking the largest draws without replacement.
-    liking = np.log([p.frequency for p in phenotypes]) + rng.gumbel(size=size)
-    liking[~possible] = -np.inf
-    place = np.argsort(np.argsort(-liking, axis=1), axis=1)
-    wanted = rng.choice(len(PHENOTYPES_PER_PATIENT), size=len(is_man), p=PHENOTYPES_PER_PATIENT)
-    degree = rng.gamma(4.0, VISITS_PER_PHENOTYPE / 4.0, size=size)
-    return np.where(possible & (place < wanted[:, None]), degree, 0.0)
-
-
 def draw_visits(
     memberships: NDArray[np.float64],
+    phenotypes: Sequence[PlantedPhenotype],
     is_man: NDArray[np.bool_],
-    diagnoses: Features,
-    medications: Features,
+    modes: tuple[Features, Features],
     rng: np.random.Generator,
 ) -> Visits:
-    """Who comes when, and what is recorded then."""
-    patient, about, day = _draw_appointments(memberships, is_man, rng)
-    records = [
-        _draw_records(patient, about, is_man, mean, np.hstack([mode.weights, mode.background]), rng)
-        for mode, mean in (
-            (diagnoses, DIAGNOSES_PER_VISIT),
-            (medications, MEDICATIONS_PER_VISIT),
-        )
-    ]
+    """Who comes when, and what is recorded of the two modes then.
+
+    Visits for an artefact have all its features and no others: a template is filed whole.
+    """
+    artefact = np.array([p.role == ARTEFACT for p in phenotypes])
+    patient, about, day = _draw_appointments(memberships, artefact, is_man, rng)
+    templated = np.r_[artefact, False, False][about]
+    records = []
+    for mode, mean in zip(modes, (DIAGNOSES_PER_VISIT, MEDICATIONS_PER_VISIT), strict=True):
+        weights = np.hstack([mode.weights, mode.background])
+        drawn = _draw_records(patient, about, is_man, mean, weights, rng)
+        place, feature = np.nonzero(mode.weights.T[about[templated]])
+        filed = np.column_stack([np.flatnonzero(templated)[place], feature])
+        both = np.concatenate([drawn[~templated[drawn[:, 0]]], filed])
+        records.append(both[np.lexsort(both.T[::-1])])
     return Visits(patient, day, *records)
 
 
 def _draw_appointments(
-    memberships: NDArray[np.float64], is_man: NDArray[np.bool_], rng: np.random.Generator
+    memberships: NDArray[np.float64],
+    artefact: NDArray[np.bool_],
+    is_man: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Patient, subject and day of every visit.
 
@@ -127,11 +122,13 @@ def _draw_appointments(
     n_patients, n_phenotypes = memberships.shape
     holder, phenotype = np.nonzero(memberships)
     repeats = np.maximum(1, rng.poisson(memberships[holder, phenotype]))
-    healthy = ~memberships.any(axis=1)
+    healthy = ~memberships[:, ~artefact].any(axis=1)
     unrelated = rng.poisson(UNRELATED_VISITS, size=n_patients) + healthy
     patient = np.r_[np.repeat(holder, repeats), np.repeat(np.arange(n_patients), unrelated)]
     about = np.r_[np.repeat(phenotype, repeats), np.repeat(n_phenotypes + is_man, unrelated)]
-    day = rng.integers(DAYS_OBSERVED, size=len(patient))
+    entry = rng.integers(LATEST_ENTRY, size=len(memberships))
+    end = np.where(np.r_[artefact, False, False][about], DAYS_OF_TEMPLATE, DAYS_OBSERVED)
+    day = rng.integers(entry[patient], end)
     order = np.lexsort((about, day, patient))
     return patient[order], about[order], day[order]
 
@@ -161,30 +158,12 @@ def _draw_records(
     stray = chance > 1 - BACKGROUND_SHARE
     subject[stray] = n_subjects - 2 + is_man[patient[visit[stray]]]
     # One table of all cumulated weights: subject s fills the stretch from s to s + 1.
-    cumulated = np.cumsum(weights, axis=0) / weights.sum(axis=0) + np.arange(n_subjects)
-    place = np.searchsorted(cumulated.T.ravel(), subject + rng.random(len(visit)), side="right")
-    feature = place - subject * n_features
+    table = (np.cumsum(weights, axis=0) / weights.sum(axis=0) + np.arange(n_subjects)).T.ravel()
+    usual = rng.random((patient[-1] + 1, n_features)) < USUAL_SHARE
+    feature = np.empty(len(visit), dtype=np.int64)
+    again = np.arange(len(visit))
+    for _ in range(1 + DRAWN_AGAIN):
+        place = np.searchsorted(table, subject[again] + rng.random(len(again)), side="right")
+        feature[again] = place - subject[again] * n_features
+        again = again[~usual[patient[visit[again]], feature[again]]]
     return np.column_stack(np.divmod(np.unique(visit * n_features + feature), n_features))
-
-
-def draw_outcome(
-    memberships: NDArray[np.float64],
-    phenotypes: Sequence[PlantedPhenotype],
-    share: float,
-    rng: np.random.Generator,
-) -> NDArray[np.bool_]:
-    """The patients of highest latent risk: a logistic model with an exact count."""
-    effects = np.array([p.outcome_effect for p in phenotypes])
-    risk = memberships @ effects / VISITS_PER_PHENOTYPE + rng.logistic(size=len(memberships))
-    outcome = np.zeros(len(risk), dtype=np.bool_)
-    outcome[np.argsort(-risk, kind="stable")[: round(share * len(risk))]] = True
-    return outcome
-
-
-def draw_age(
-    memberships: NDArray[np.float64], outcome: NDArray[np.bool_], rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """More disease comes with more years; age is for the reader, the tensor does not hold it."""
-    mean_age = 50 + 5 * np.count_nonzero(memberships, axis=1) + 6 * outcome
-    age = np.clip(np.rint(rng.normal(mean_age, 10)), 30, 95)
-    return np.asarray(age, dtype=np.int64)

@@ -304,7 +304,7 @@ QUALITIES: tuple[str, ...] = (
     "under pressure",
     "a record success",
     "far from certain",
-    "the best in years",
+    "better than ever",
     "a talking point",
     "too expensive",
     "popular with fans",

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import platform
+from collections import Counter
 from importlib.metadata import version
 from typing import Any
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.summary import leaky_features
-from swiftcore.evaluation.experiments.cross_validation import data_digest
+from swiftcore.errors import where_list
+from swiftcore.evaluation.experiments.cross_validation import data_digest, folds_of
+from swiftcore.evaluation.experiments.score_tables import Scored
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
-from swiftcore.evaluation.protocol.folds import Labels
+from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.evaluation.protocol.preparation import words_missed
 from swiftcore.evaluation.protocol.scores import METRIC_TITLES, metric_name
+from swiftcore.spec import SETTINGS
 
 
-def about_data(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]:
+def about_data(dataset: Dataset, settings: ExperimentSettings | TuneSettings) -> dict[str, Any]:
     """What every experiment says: which data, which settings, which versions."""
     packages = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
     return {
@@ -34,8 +41,9 @@ def about_data(dataset: Dataset, settings: ExperimentSettings) -> dict[str, Any]
     }
 
 
-def about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
+def about_scores(dataset: Dataset, scored: Scored) -> dict[str, Any]:
     """What an experiment that predicts says besides: metric, classes, and what to know."""
+    labels = scored.labels
     name = metric_name(len(labels.classes))
     return {
         "metric": name,
@@ -43,21 +51,79 @@ def about_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
         "chance": labels.chance,
         "classes": list(labels.classes),
         "outcome": dataset.outcome_name,
-        "notes": _notes(dataset, labels),
+        "notes": [
+            *(str(one) for one in leaky_features(dataset.tensor, dataset.outcome)),
+            *_word_notes(dataset, scored),
+            *_row_notes(scored),
+            *_setting_notes(scored),
+        ],
     }
 
 
-def _notes(dataset: Dataset, labels: Labels) -> list[str]:
-    notes = [str(one) for one in leaky_features(dataset.tensor, dataset.outcome)]
-    words = dataset.tensor.shape[-1]
-    if dataset.word_counts is not None and words < len(dataset.words):
+def _word_notes(dataset: Dataset, scored: Scored) -> list[str]:
+    """Whether words chosen from all documents may have helped those of the test folds."""
+    words, features = dataset.tensor.shape[-1], scored.settings.features
+    if dataset.word_counts is None or words == len(dataset.words):
+        return []
+    chosen = f"The {words:,} words were chosen from all documents, those of the test folds too"
+    if not features or features >= words:
+        return [
+            f"{chosen} (not by their category). To choose them from training documents alone, "
+            "build the data with all words (vocabulary_size=0) and set the number of features."
+        ]
+    folds = folds_of(dataset, scored.labels, scored.settings)
+    missed = max(words_missed(dataset, fold.train, features) for fold in folds)
+    if not missed:  # the folds would have chosen the same from all words
+        return []
+    return [
+        f"{chosen}, and lack {missed} of the {features} that the training documents of a fold "
+        "would choose. Build the data with more words, or all (vocabulary_size=0)."
+    ]
+
+
+def _row_notes(scored: Scored) -> list[str]:
+    """Who was left out, and of how many rows the scores are."""
+    labels, settings = scored.labels, scored.settings
+    notes = []
+    left_out = sum(labels.left_out.values())
+    if left_out:
+        small = where_list(f"{name} ({count:,})" for name, count in labels.left_out.items())
         notes.append(
-            f"The {words} words were chosen from all documents, those of the test "
-            "folds too (not by their category). To choose them from "
-            "training documents alone, build the data with all words and set the "
-            "number of features."
+            f"{left_out:,} rows of classes with fewer than {settings.least_class_size} rows were "
+            f"left out: {small}."
         )
-    missing = int((labels.codes < 0).sum())
+    missing = int((labels.codes < 0).sum()) - left_out
     if missing:
         notes.append(f"{missing} rows have no outcome and were left out.")
+    if settings.subsets:
+        notes.append(
+            f"Scores are means over {settings.subsets} random subsets of {settings.subset_size:,} "
+            f"rows, {settings.repeats * settings.folds} folds in each; intervals allow for the "
+            "rows that folds and subsets share."
+        )
     return notes
+
+
+def _setting_notes(scored: Scored) -> list[str]:
+    """Which model stands in our row: the given spec, or what the validation rows chose."""
+    settings = scored.settings
+    method = CATALOGUE[settings.ours]
+    if settings.judged:
+        spec = method.spec(**settings.changes(method.key), rank=settings.ranks[0])
+        return [
+            f"{method.title} is the given spec ({spec.title()}): nothing of it was chosen here "
+            "but how its memberships predict the outcome."
+        ]
+    mine = scored.chosen[scored.chosen["method"] == method.key].dropna(subset="score")
+    if mine.empty:
+        return []
+    found = Counter(
+        method.spec(**{k: v for k, v in json.loads(one).items() if k in SETTINGS}).difference()
+        for one in mine["setting"]
+    )
+    words, times = found.most_common(1)[0]
+    return [
+        f"{method.title} stands for the settings that the validation rows chose in each fold; "
+        f"most often ({times} of {len(mine)} times) {words or 'the usual ones'}"
+        f"{', in place of the usual ones' if words else ''}."
+    ]

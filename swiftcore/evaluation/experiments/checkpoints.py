@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
 from swiftcore.runtime.atomic_file import write_atomic
 
+logger = logging.getLogger(__name__)
 Checkpoint = dict[str, Any]
 FAILED = "failed"  # under this name a part holds the reason why there is no result
+KILLED = "Its process was ended from outside, as systems do when the memory runs out."
 
 
 class Stopped(SwiftError):
@@ -83,6 +87,10 @@ def compute_checkpoints(
 ) -> list[Checkpoint]:
     """``[compute(*task.arguments) for task in tasks]``, leaving out what is done already.
 
+    No part takes the others with it: where ``compute`` raises, or the system ends its process,
+    the part holds the reason under :data:`FAILED` instead of a result, and is tried again the
+    next time.
+
     Parameters
     ----------
     compute : callable
@@ -100,12 +108,14 @@ def compute_checkpoints(
     total = len(found)
     done = total - len(missing)
     for new, (task, part) in enumerate(_computed(missing, compute, jobs), start=1):
-        if FAILED not in part:  # what failed is tried again next time
+        if FAILED not in part:
             store.put(task.key, part)
         found[task.key] = part
         seconds = time.perf_counter() - began
         left = seconds / new * (len(missing) - new)
-        stands = ExperimentProgress(done + new, total, task.words, seconds, left)
+        stands = ExperimentProgress(
+            done + new, total, task.words, seconds, left, part.get(FAILED, "")
+        )
         if progress is not None and progress(stands) and new < len(missing):
             raise refuse(
                 "stopped",
@@ -123,17 +133,55 @@ def _computed(
 ) -> Iterator[tuple[Task, Checkpoint]]:
     if jobs == 1 or len(tasks) < 2:
         for task in tasks:
-            yield task, compute(*task.arguments)
+            yield task, attempt(compute, task.arguments)
         return
+    waiting = dict(enumerate(tasks))
+    while waiting:
+        try:
+            for number, part in _side_by_side(dict(waiting), compute, jobs):
+                yield waiting.pop(number), part
+        except TerminatedWorkerError:  # one of those that ran: each once more, by itself
+            for number in list(waiting)[: effective_n_jobs(jobs)]:
+                task = waiting.pop(number)
+                yield task, _alone(task, compute)
+
+
+def _side_by_side(
+    tasks: Mapping[int, Task], compute: Callable[..., Checkpoint], jobs: int
+) -> Iterator[tuple[int, Checkpoint]]:
     run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    numbered = (
-        delayed(_numbered)(number, compute, task.arguments) for number, task in enumerate(tasks)
-    )
-    for number, part in run(numbered):
-        yield tasks[number], part
+    calls = (delayed(_numbered)(number, compute, task.arguments) for number, task in tasks.items())
+    found: Iterator[tuple[int, Checkpoint]] = run(calls)
+    return found
+
+
+def _alone(task: Task, compute: Callable[..., Checkpoint]) -> Checkpoint:
+    """One part in a process with nothing beside it."""
+    try:  # with n_jobs=1 it would be this process
+        [part] = Parallel(n_jobs=2)([delayed(attempt)(compute, task.arguments)])
+    except TerminatedWorkerError:
+        part = {FAILED: KILLED}
+    found: Checkpoint = part
+    return found
 
 
 def _numbered(
     number: int, compute: Callable[..., Checkpoint], arguments: tuple[Any, ...]
 ) -> tuple[int, Checkpoint]:
-    return number, compute(*arguments)
+    return number, attempt(compute, arguments)
+
+
+def attempt(compute: Callable[..., Checkpoint], arguments: tuple[Any, ...]) -> Checkpoint:
+    """What ``compute`` returns, or the reason why it does not, whatever it raised."""
+    began = time.perf_counter()
+    try:
+        return compute(*arguments)
+    except Exception as error:
+        logger.info("a part of an experiment failed", exc_info=True)
+        return {FAILED: _reason(error), "seconds": time.perf_counter() - began}
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, SwiftError):
+        return " ".join(str(problem) for problem in error.problems)
+    return f"{type(error).__name__}: {error}"[:300]

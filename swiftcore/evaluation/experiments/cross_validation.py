@@ -1,4 +1,4 @@
-"""Cross-validation of any methods under one protocol, and tables of what came out."""
+"""Cross-validation of any methods under one protocol."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.errors import refuse
 from swiftcore.evaluation.experiments.checkpoints import (
     FAILED,
     Checkpoint,
@@ -22,18 +20,18 @@ from swiftcore.evaluation.experiments.checkpoints import (
     compute_checkpoints,
 )
 from swiftcore.evaluation.experiments.result import ExperimentCallback
+from swiftcore.evaluation.experiments.score_tables import Scored
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
-from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.evaluation.methods.method import Method
-from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_labels
-from swiftcore.evaluation.protocol.preparation import choose_features
-from swiftcore.evaluation.protocol.scores import (
-    RECALLS,
-    paired_interval,
-    pr_curve,
-    summarise,
+from swiftcore.evaluation.protocol.folds import (
+    Fold,
+    Labels,
+    make_folds,
+    read_labels,
+    without_small_classes,
 )
+from swiftcore.evaluation.protocol.preparation import choose_features
 
 
 def data_digest(dataset: Dataset) -> str:
@@ -57,7 +55,7 @@ def score_methods(
     checkpoints: Path | None = None,
     progress: ExperimentCallback | None = None,
     variants: Sequence[Mapping[str, Any]] = ({},),
-) -> tuple[Labels, pd.DataFrame]:
+) -> Scored:
     """Run every method at every rank on every fold; the validation rows choose the setting.
 
     Parameters
@@ -65,15 +63,9 @@ def score_methods(
     variants : sequence of dict
         Fields of :class:`Trial` to set besides, one round each: noise levels, cost recipes.
 
-    Returns
-    -------
-    Labels
-    DataFrame
-        One line per method, rank, fold and variant, with the part that the validation rows
-        chose among all settings of the grid in the column ``part``.
     """
-    labels = read_labels(dataset)
-    folds = make_folds(dataset, labels, settings.folds, settings.repeats, settings.seed)
+    labels = without_small_classes(dataset, read_labels(dataset), settings.least_class_size)
+    folds = folds_of(dataset, labels, settings)
     digest = data_digest(dataset)
     binary = bool((dataset.tensor.values == 1).all())
     # the features of a fold are chosen once, not anew in each of its trials
@@ -91,14 +83,27 @@ def score_methods(
     ]
     tasks = [
         Task(
-            trial.key(digest, settings.folds),
+            trial.key(digest, settings.folds, method),
             trial.words,
             (narrow[fold], labels, fold, method, trial),
         )
         for trial, fold, method in wanted
     ]
     found = compute_checkpoints(tasks, run_trial, checkpoints, settings.jobs, progress)
-    return labels, _chosen([trial for trial, _, _ in wanted], found, methods)
+    return Scored(labels, _chosen([trial for trial, _, _ in wanted], found, methods), settings)
+
+
+def folds_of(dataset: Dataset, labels: Labels, settings: ExperimentSettings) -> list[Fold]:
+    """The folds that the settings ask for."""
+    return make_folds(
+        dataset,
+        labels,
+        settings.folds,
+        settings.repeats,
+        settings.seed,
+        settings.subsets,
+        settings.subset_size,
+    )
 
 
 def _trials(
@@ -118,6 +123,9 @@ def _trials(
             fold.number,
             features=settings.features,
             seed=settings.seed,
+            subset=fold.subset,
+            subset_size=settings.subset_size,
+            least_class_size=settings.least_class_size,
             **variant,
         )
         for setting in method.settings(settings.quick, binary)
@@ -134,11 +142,6 @@ def _chosen(
         merit = (-np.inf,) if FAILED in part else tuple(part["merit"])
         if trial.place not in best or merit > best[trial.place][0]:
             best[trial.place] = (merit, trial, part)
-    if all(FAILED in part for _, _, part in best.values()):
-        _, trial, part = next(iter(best.values()))
-        raise refuse(
-            "all-failed", "No method came to a score", trial.words, part[FAILED], "Fix that first."
-        )
     lines = [_line(trial, part, kinds) for _, trial, part in best.values()]
     return pd.DataFrame(lines)
 
@@ -150,131 +153,15 @@ def _line(trial: Trial, part: Checkpoint, kinds: Mapping[str, str]) -> dict[str,
         "method": trial.method,
         "kind": kinds[trial.method],
         "rank": trial.rank,
+        "subset": trial.subset,
         "repeat": trial.repeat,
         "fold": trial.fold,
         "level": trial.level or 0.0,
         "draw": trial.draw,
         "recipe": trial.recipe,
         **{name: part.get(name, np.nan) for name in ("score", "validation", "second")},
-        "seconds": part["seconds"],
+        "seconds": part.get("seconds", 0.0),
         "setting": json.dumps(setting),
+        "what": trial.words,
         "part": part,
     }
-
-
-def failures(chosen: pd.DataFrame) -> pd.DataFrame:
-    """The places in the table without a score: method, rank, level, recipe, fold, reason."""
-    failed = chosen[[FAILED in part for part in chosen["part"]]]
-    reasons = [part[FAILED] for part in failed["part"]]
-    places = failed[["method", "rank", "level", "recipe", "repeat", "fold"]]
-    return places.assign(reason=reasons).reset_index(drop=True)
-
-
-def failure_notes(failed: pd.DataFrame) -> list[str]:
-    """A sentence for each method and rank that failed somewhere."""
-    return [
-        f"{title_of(str(method))}{f' with {rank} components' if rank else ''} failed "
-        f"{len(group)} times and has no score there: {group['reason'].iloc[0]}"
-        for (method, rank), group in failed.groupby(["method", "rank"], sort=False)
-    ]
-
-
-def score_table(chosen: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """The named columns of what was chosen."""
-    return chosen[list(columns)].reset_index(drop=True)
-
-
-def evaluation_tables(labels: Labels, chosen: pd.DataFrame, n_folds: int) -> dict[str, Any]:
-    """Scores, summary, paired comparisons, curves or confusion: the tables of an evaluation."""
-    scores = score_table(
-        chosen,
-        "method",
-        "kind",
-        "rank",
-        "repeat",
-        "fold",
-        "score",
-        "validation",
-        "second",
-        "seconds",
-        "setting",
-    )
-    tables = {
-        "scores": scores,
-        "summary": summarise(scores),
-        "comparison": compare_with(scores, "swift", 1 / n_folds),
-    }
-    done = chosen[[FAILED not in part for part in chosen["part"]]]
-    if labels.binary:
-        tables["curves"] = _curves(done)
-    else:
-        tables["confusion"] = _confusions(done, labels.classes)
-    return tables
-
-
-def compare_with(
-    scores: pd.DataFrame, ours: str, test_share: float, data_sets: int = 1
-) -> pd.DataFrame:
-    """Mean difference over folds, ours minus each other method, with a 95 % interval.
-
-    Classifiers have no rank and are compared at every rank of ours.
-    """
-    lines = []
-    mine = scores[scores["method"] == ours].set_index(["repeat", "fold"])
-    for (method, rank), other in scores[scores["method"] != ours].groupby(
-        ["method", "rank"], sort=False
-    ):
-        for own_rank, own in mine.groupby("rank"):
-            if rank not in (0, own_rank):
-                continue
-            pairs = (own["score"] - other.set_index(["repeat", "fold"])["score"]).dropna()
-            low, high = paired_interval(pairs.to_numpy(), test_share, data_sets)
-            clear = bool(low > 0 or high < 0)
-            lines.append((method, own_rank, float(pairs.mean()), low, high, clear))
-    columns = ["method", "rank", "difference", "low", "high", "clear"]
-    return pd.DataFrame(lines, columns=columns)
-
-
-def _curves(chosen: pd.DataFrame) -> pd.DataFrame:
-    pieces = []
-    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
-        lines = [
-            pr_curve(np.array(part["truth"]), np.array(part["probabilities"])[:, 1])
-            for part in group["part"]
-        ]
-        # repeats go on counting, so that every line keeps a number of its own
-        numbers = [*range(len(lines)), -1]
-        for number, line in zip(numbers, [*lines, np.mean(lines, axis=0)], strict=True):
-            pieces.append(
-                pd.DataFrame(
-                    {
-                        "method": method,
-                        "rank": rank,
-                        "fold": number,
-                        "recall": RECALLS,
-                        "precision": np.round(line, 5),
-                    }
-                )
-            )
-    return pd.concat(pieces, ignore_index=True)
-
-
-def _confusions(chosen: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
-    lines = []
-    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
-        table = np.zeros((len(classes), len(classes)), dtype=np.int64)
-        for part in group["part"]:
-            predicted = np.array(part["probabilities"]).argmax(axis=1)
-            table += confusion_matrix(part["truth"], predicted, labels=range(len(classes)))
-        lines += [
-            {
-                "method": method,
-                "rank": rank,
-                "truth": truth,
-                "predicted": predicted,
-                "count": int(table[i, j]),
-            }
-            for i, truth in enumerate(classes)
-            for j, predicted in enumerate(classes)
-        ]
-    return pd.DataFrame(lines)

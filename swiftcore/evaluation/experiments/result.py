@@ -19,6 +19,7 @@ from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.plain_json import read_json
 from swiftcore.runtime.ranges import shortened
 from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.spec import ModelSpec
 
 SCHEMA = 1
 
@@ -30,7 +31,7 @@ class Experiment:
     Attributes
     ----------
     kind : str
-        evaluation, noise, ablation, stability or links.
+        evaluation, noise, ablation, stability, ranks or links.
     about : dict
         Plain values: settings, metric, digest of the data, versions, seconds.
     tables : dict of DataFrame
@@ -40,6 +41,22 @@ class Experiment:
     kind: str
     about: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> ModelSpec | None:
+        """The spec that was judged, if one was given."""
+        fit = self.about.get("settings", {}).get("fit", {})
+        return ModelSpec.of(fit) if "method" in fit else None
+
+    @property
+    def judged(self) -> str:
+        """The method whose row is the spec that was given; empty if none was."""
+        return self.spec.method if self.spec else ""
+
+    @property
+    def ours(self) -> str:
+        """The method with which the others were compared."""
+        return self.judged or "swift"
 
     def to_json(self) -> str:
         """One JSON object; numbers that are no numbers become null."""
@@ -102,6 +119,8 @@ class ExperimentProgress:
         The part just finished, in words.
     seconds, seconds_left : float
         Since the beginning; expected until the end (NaN before anything is known).
+    failed : str
+        Why the part just finished has no result; empty when it has one.
     """
 
     done: int
@@ -109,6 +128,7 @@ class ExperimentProgress:
     what: str
     seconds: float
     seconds_left: float
+    failed: str = ""
 
 
 ExperimentCallback = Callable[[ExperimentProgress], bool | None]

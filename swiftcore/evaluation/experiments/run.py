@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,20 @@ from numpy.typing import NDArray
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments import outcome_links
-from swiftcore.evaluation.experiments.about import about_data, about_labels
-from swiftcore.evaluation.experiments.cross_validation import (
+from swiftcore.evaluation.experiments.about import about_data, about_scores
+from swiftcore.evaluation.experiments.cross_validation import score_methods
+from swiftcore.evaluation.experiments.rank_choice import recommended, try_ranks
+from swiftcore.evaluation.experiments.result import Experiment, ExperimentCallback
+from swiftcore.evaluation.experiments.score_tables import (
+    Scored,
+    Tables,
+    ablation_tables,
     evaluation_tables,
     failure_notes,
     failures,
-    score_methods,
-    score_table,
+    noise_tables,
 )
-from swiftcore.evaluation.experiments.result import Experiment, ExperimentCallback
-from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.evaluation.experiments.settings import AS_GIVEN, ExperimentSettings
 from swiftcore.evaluation.experiments.stability import (
     Followed,
     Refit,
@@ -34,11 +38,12 @@ from swiftcore.evaluation.experiments.stability import (
     summarise_matches,
 )
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for, usual_methods
-from swiftcore.evaluation.protocol.folds import Labels, read_labels
+from swiftcore.evaluation.methods.method import Method
+from swiftcore.evaluation.protocol.folds import read_labels
 from swiftcore.evaluation.protocol.preparation import choose_features
 from swiftcore.phenotypes.matching import FOUND_FROM
+from swiftcore.spec import ModelSpec
 
-Tables = dict[str, pd.DataFrame]
 Answer = tuple[Tables, dict[str, Any]]
 COMPARED_BY_ENTRIES = (
     "Where entries may be false, documents are compared by their entries, not by all their words; "
@@ -55,31 +60,37 @@ class _Asked:
     checkpoints: Path | None
     progress: ExperimentCallback | None
 
-    def score(self, variants: Sequence[Mapping[str, Any]] = ({},)) -> tuple[Labels, pd.DataFrame]:
+    def score(self, variants: Sequence[Mapping[str, Any]] = ({},)) -> Scored:
         """Every method at every rank on every fold; see :func:`score_methods`."""
         return score_methods(
             self.dataset,
-            [CATALOGUE[key] for key in self.settings.methods],
+            [self._method(key) for key in self.settings.methods],
             self.settings,
             checkpoints=self.checkpoints,
             progress=self.progress,
             variants=variants,
         )
 
-    def follow(self, method: str, rank: int, refits: Sequence[Refit]) -> pd.DataFrame:
-        """The components of one fit in other fits; see :func:`follow_phenotypes`."""
+    def _method(self, key: str) -> Method:
+        """With its grid, or as the given spec says."""
+        judged = key == self.settings.judged
+        return CATALOGUE[key].fixed(self.settings.changes(key)) if judged else CATALOGUE[key]
+
+    def follow(
+        self, method: str, rank: int, refits: Sequence[Refit]
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The components of one fit in other fits, and the fits that failed.
+
+        See :func:`follow_phenotypes`.
+        """
         settings = self.settings
         # No row is tested here, so all of them choose the features.
         everyone = np.arange(self.dataset.tensor.shape[0])
         chosen = choose_features(self.dataset, everyone, settings.features)
-        changes = dict(settings.fit) if method == "swift" else {}
-        named = {"rank": rank, **(changes if method == "swift" else {"method": method})}
-        followed = Followed(
-            spec_for(method, **{**changes, "rank": rank, "seed": settings.seed}),
-            json.dumps(named, sort_keys=True, default=str),
-            n_jobs=1 if settings.jobs != 1 else None,
-        )
-        return follow_phenotypes(
+        spec = spec_for(method, **{"seed": settings.seed, **settings.changes(method), "rank": rank})
+        named = json.dumps(spec.to_json(), sort_keys=True)
+        followed = Followed(spec, named, n_jobs=1 if settings.jobs != 1 else None)
+        found, failed = follow_phenotypes(
             replace(self.dataset, tensor=chosen),
             followed,
             refits,
@@ -87,6 +98,7 @@ class _Asked:
             jobs=settings.jobs,
             progress=self.progress,
         )
+        return found.assign(method=method, rank=rank), _failed_refits(failed, method, rank)
 
 
 def run_experiment(
@@ -101,10 +113,10 @@ def run_experiment(
 
     Parameters
     ----------
-    kind : {"evaluation", "noise", "ablation", "stability"}
+    kind : {"evaluation", "noise", "ablation", "stability", "ranks"}
         How well phenotypes predict the outcome beside other methods; what false entries do
         to that and to the phenotypes; what the cost matrices are worth; which phenotypes
-        come back with other seeds and other rows.
+        come back with other seeds and other rows; how many phenotypes to ask for.
     checkpoints : Path, optional
         Folder in which finished parts are kept; an experiment asked for again goes on there.
     progress : callable, optional
@@ -121,7 +133,10 @@ def run_experiment(
             kind=InvalidSettings,
         )
     chosen = settings or ExperimentSettings()
-    chosen = replace(chosen, methods=chosen.methods or _usual(kind, dataset, chosen))
+    methods = chosen.methods or _usual(kind, dataset, chosen)
+    if chosen.judged and chosen.judged not in methods:
+        methods = (chosen.judged, *methods)
+    chosen = replace(chosen, methods=methods)
     began = time.perf_counter()
     tables, more = _EXPERIMENTS[kind](_Asked(dataset, chosen, checkpoints, progress))
     about = about_data(dataset, chosen) | more | {"seconds": time.perf_counter() - began}
@@ -152,8 +167,8 @@ def link_outcome(
 
 
 def _usual(kind: str, dataset: Dataset, settings: ExperimentSettings) -> tuple[str, ...]:
-    if kind in ("ablation", "stability"):
-        return ("swift",)
+    if kind in ("ablation", "stability", "ranks"):
+        return (settings.ours,)
     return usual_methods(dataset, settings.features, quick=settings.quick)
 
 
@@ -169,20 +184,48 @@ def _refuse_methods(asked: Sequence[str], possible: Sequence[str], why: str) -> 
         )
 
 
-def _scored(asked: _Asked, labels: Labels, chosen: pd.DataFrame, tables: Tables) -> Answer:
-    """Tables of scores with what is to be said about them, failures included."""
-    about = about_labels(asked.dataset, labels)
-    failed = failures(chosen)
-    if len(failed):
-        tables = {**tables, "failures": failed}
-        about["notes"] = [*about["notes"], *failure_notes(failed)]
+def _failed_refits(failed: Sequence[tuple[Refit, str]], method: str, rank: int) -> pd.DataFrame:
+    lines = [
+        {
+            "method": method,
+            "rank": rank,
+            "level": refit.level,
+            "what": refit.words,
+            "reason": reason,
+        }
+        for refit, reason in failed
+    ]
+    return pd.DataFrame(lines, columns=["method", "rank", "level", "what", "reason"])
+
+
+def _with_failures(tables: Tables, about: dict[str, Any], failed: Sequence[pd.DataFrame]) -> Answer:
+    """The answer, with what failed as a table and in words."""
+    names = ["method", "rank", "level", "what", "reason"]
+    every = pd.concat([one[names] for one in failed], ignore_index=True)
+    if len(every):
+        tables = {**tables, "failures": every}
+        about = {**about, "notes": [*about.get("notes", ()), *failure_notes(every)]}
     return tables, about
 
 
+def _refuse_nothing(failed: pd.DataFrame) -> NoReturn:
+    first = failed.iloc[0]
+    raise refuse(
+        "all-failed",
+        "No method came to a result",
+        str(first["what"]),
+        first["reason"],
+        "Fix that first.",
+    )
+
+
 def _evaluation(asked: _Asked) -> Answer:
-    labels, chosen = asked.score()
-    tables = evaluation_tables(labels, chosen, asked.settings.folds)
-    return _scored(asked, labels, chosen, tables)
+    scored = asked.score()
+    failed = failures(scored)
+    if scored.all_failed:
+        _refuse_nothing(failed)
+    about = about_scores(asked.dataset, scored)
+    return _with_failures(evaluation_tables(scored), about, [failed])
 
 
 def _noise(asked: _Asked) -> Answer:
@@ -193,56 +236,82 @@ def _noise(asked: _Asked) -> Answer:
         if level > 0
         for draw in range(settings.draws)
     ]
-    refits = [Refit("noise", int(v["draw"]), settings.seed, level=v["level"]) for v in noisy]
+    seed = int(settings.fit.get("seed", settings.seed))
+    refits = [Refit("noise", int(v["draw"]), seed, level=v["level"]) for v in noisy]
     notes = []
     if dataset.word_counts is not None:
-        refits.insert(0, Refit("noise", 0, settings.seed))
+        refits.insert(0, Refit("noise", 0, seed))
         notes.append(COMPARED_BY_ENTRIES)
-    survival = pd.concat(
-        [asked.follow("swift", rank, refits).assign(rank=rank) for rank in settings.ranks],
-        ignore_index=True,
-    )
+    followed = [asked.follow(settings.ours, rank, refits) for rank in settings.ranks]
+    survival = pd.concat([found for found, _ in followed], ignore_index=True)
     tables = {"survival": survival[["rank", "phenotype", "level", "draw", "cosine"]]}
-    if dataset.outcome is None:
-        return tables, {"found_from": FOUND_FROM, "notes": notes}
-    labels, chosen = asked.score([{"level": 0.0, "draw": 0}, *noisy])
-    tables["scores"] = score_table(
-        chosen, "method", "kind", "rank", "level", "draw", "repeat", "fold", "score"
-    )
-    tables, about = _scored(asked, labels, chosen, tables)
-    return tables, about | {"found_from": FOUND_FROM, "notes": [*about["notes"], *notes]}
+    about, failed = {"found_from": FOUND_FROM, "notes": notes}, [one for _, one in followed]
+    if dataset.outcome is not None:
+        scored = asked.score([{"level": 0.0, "draw": 0}, *noisy])
+        tables |= noise_tables(scored)
+        said = about_scores(dataset, scored)
+        about = said | about | {"notes": [*said["notes"], *notes]}
+        failed.append(failures(scored))
+    return _with_failures(tables, about, failed)
 
 
 def _ablation(asked: _Asked) -> Answer:
     possible = [key for key, method in CATALOGUE.items() if method.costs != "none"]
     _refuse_methods(asked.settings.methods, possible, "A method uses no cost matrices")
-    labels, chosen = asked.score([{"recipe": recipe} for recipe in asked.settings.recipes])
-    scores = score_table(
-        chosen, "method", "recipe", "rank", "repeat", "fold", "score", "validation"
-    )
-    return _scored(asked, labels, chosen, {"scores": scores})
+    recipes = asked.settings.recipes
+    given = ModelSpec.of(asked.settings.fit)
+    if asked.settings.judged and (given.mode_costs or given.costs not in recipes):
+        recipes = (AS_GIVEN, *recipes)  # what it is the others are compared with
+    scored = asked.score([{"recipe": recipe} for recipe in recipes])
+    failed = failures(scored)
+    if scored.all_failed:
+        _refuse_nothing(failed)
+    reference = given.costs if given.costs in recipes and AS_GIVEN not in recipes else recipes[0]
+    about = about_scores(asked.dataset, scored)
+    return _with_failures(ablation_tables(scored, reference), about, [failed])
 
 
 def _stability(asked: _Asked) -> Answer:
     settings = asked.settings
     possible = [key for key, method in CATALOGUE.items() if method.repeatable]
     _refuse_methods(settings.methods, possible, "A method needs labels, or has no phenotypes")
-    refits = [Refit("seed", run, settings.seed + 1 + run) for run in range(settings.seeds)] + [
-        Refit("fold", run, settings.seed, without=run, n_parts=settings.folds)
+    seed = int(settings.fit.get("seed", settings.seed))
+    refits = [Refit("seed", run, seed + 1 + run) for run in range(settings.seeds)] + [
+        Refit("fold", run, seed, without=run, n_parts=settings.folds)
         for run in range(settings.folds)
     ]
-    matches, summaries = [], []
+    matches, summaries, failed = [], [], []
     for method, rank in product(settings.methods, settings.ranks):
-        found = asked.follow(method, rank, refits)
-        matches.append(found.assign(method=method, rank=rank))
+        found, lost = asked.follow(method, rank, refits)
+        matches.append(found)
         summaries.append(summarise_matches(found).assign(method=method, rank=rank))
+        failed.append(lost)
+    columns = ["method", "rank", "phenotype", "against", "run", "cosine"]
     tables = {
-        "matches": pd.concat(matches, ignore_index=True)[
-            ["method", "rank", "phenotype", "against", "run", "cosine"]
-        ],
+        "matches": pd.concat(matches, ignore_index=True)[columns],
         "summary": pd.concat(summaries, ignore_index=True),
     }
-    return tables, {"found_from": FOUND_FROM}
+    if tables["summary"].empty:
+        _refuse_nothing(pd.concat(failed))
+    return _with_failures(tables, {"found_from": FOUND_FROM}, failed)
+
+
+def _ranks(asked: _Asked) -> Answer:
+    settings = asked.settings
+    _refuse_methods(settings.methods, ("swift",), "The number of phenotypes is tried for SWIFT")
+    everyone = np.arange(asked.dataset.tensor.shape[0])  # none is tested
+    chosen = choose_features(asked.dataset, everyone, settings.features)
+    changes = {**settings.fit, "consensus": 1 + settings.seeds, "seed": settings.seed}
+    table = try_ranks(
+        replace(asked.dataset, tensor=chosen),
+        spec_for("swift", **changes),
+        settings.ranks,
+        checkpoints=asked.checkpoints,
+        jobs=settings.jobs,
+        progress=asked.progress,
+    )
+    rank, reason = recommended(table)
+    return {"ranks": table}, {"found_from": FOUND_FROM, "recommended": rank, "reason": reason}
 
 
 _EXPERIMENTS = {
@@ -250,4 +319,5 @@ _EXPERIMENTS = {
     "noise": _noise,
     "ablation": _ablation,
     "stability": _stability,
+    "ranks": _ranks,
 }

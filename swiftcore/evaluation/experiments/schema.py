@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from swiftcore.errors import InvalidData, Problem, SwiftError, refuse
 from swiftcore.evaluation.experiments.settings import MAX_TIMES, ExperimentSettings
+from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
 from swiftcore.runtime.ranges import (
     ABOVE_ZERO,
     Range,
@@ -22,6 +23,7 @@ from swiftcore.runtime.ranges import (
     text,
     whole,
 )
+from swiftcore.spec import ModelSpec
 
 MAX_ROWS = 2_000_000
 MAX_TEXT = 10_000  # names of classes are user text
@@ -140,15 +142,21 @@ DIFFERENCE = Numbers(-1, 1, gaps=True)
 BOUND = Numbers(-1e6, 1e6, gaps=True)  # of an interval: few folds make it wide, one makes none
 WEIGHT = Numbers(-1e12, 1e12)
 SECONDS = Numbers(0, 1e9)
+LOSS = Numbers(0, 1e6, gaps=True)  # a candidate that was not tried has none
 COUNT, TIMES = Whole(0, 2**53), Whole(0, MAX_TIMES**2)
 RANKS = Whole(0, MAX_RANK)  # 0: a classifier
 CURVE = Whole(-1, MAX_TIMES**2)  # -1: the mean
+FOLDS = {"subset": TIMES, "repeat": TIMES, "fold": TIMES}
 FAILURES = TableSchema(
-    {**METHOD, **RECIPE, "reason": Texts()},
+    {**METHOD, "reason": Texts()},
     {"level": SHARE},
-    {"rank": RANKS, "repeat": TIMES, "fold": TIMES},
+    {"rank": RANKS},
+    {"what": Texts(), **RECIPE, **FOLDS},
     required=False,
 )
+MEANS: dict[str, Numbers | Flags] = {"mean": SCORE, "sd": SCORE}
+INTERVAL: dict[str, Numbers | Flags] = {"low": BOUND, "high": BOUND}
+COMPARED: dict[str, Numbers | Flags] = {"difference": DIFFERENCE, **INTERVAL, "clear": Flags()}
 
 TABLES: dict[str, dict[str, TableSchema]] = {
     "evaluation": {
@@ -156,18 +164,15 @@ TABLES: dict[str, dict[str, TableSchema]] = {
             {**METHOD, **KIND, "setting": SETTING},
             {"score": SCORE, "validation": SCORE},
             {"rank": RANKS, "fold": TIMES},
-            {"repeat": TIMES, "second": SCORE, "seconds": SECONDS},
+            {**FOLDS, "second": SCORE, "seconds": SECONDS},
         ),
         "summary": TableSchema(
             {**METHOD, **KIND},
-            {"mean": SCORE, "sd": SCORE, "second_mean": SCORE},
+            {**MEANS, "second_mean": SCORE},
             {"rank": RANKS, "n": COUNT},
+            INTERVAL,
         ),
-        "comparison": TableSchema(
-            METHOD,
-            {"difference": DIFFERENCE, "low": BOUND, "high": BOUND, "clear": Flags()},
-            {"rank": RANKS},
-        ),
+        "comparison": TableSchema(METHOD, COMPARED, {"rank": RANKS}),
         "curves": TableSchema(
             METHOD,
             {"recall": SHARE, "precision": SHARE},
@@ -185,8 +190,24 @@ TABLES: dict[str, dict[str, TableSchema]] = {
         "scores": TableSchema(
             METHOD,
             {"level": SHARE, "score": SCORE},
-            more={**KIND, "rank": RANKS, "draw": TIMES, "repeat": TIMES, "fold": TIMES},
+            more={
+                **KIND,
+                **FOLDS,
+                "rank": RANKS,
+                "draw": TIMES,
+                "validation": SCORE,
+                "setting": SETTING,
+            },
             required=False,
+        ),
+        "summary": TableSchema(
+            {**METHOD, **KIND},
+            {"level": SHARE, **MEANS, **INTERVAL},
+            {"rank": RANKS, "n": COUNT},
+            required=False,
+        ),
+        "comparison": TableSchema(
+            METHOD, {"level": SHARE, **COMPARED}, {"rank": RANKS}, required=False
         ),
         "survival": TableSchema(
             PHENOTYPE,
@@ -200,8 +221,12 @@ TABLES: dict[str, dict[str, TableSchema]] = {
             RECIPE,
             {"score": SCORE},
             {"rank": RANKS, "fold": TIMES},
-            {**METHOD, "repeat": TIMES, "validation": SCORE},
+            {**METHOD, **FOLDS, "validation": SCORE, "setting": SETTING},
         ),
+        "summary": TableSchema(
+            {**METHOD, **RECIPE}, {**MEANS, **INTERVAL}, {"rank": RANKS, "n": COUNT}, required=False
+        ),
+        "comparison": TableSchema({**METHOD, **RECIPE}, COMPARED, {"rank": RANKS}, required=False),
         "failures": FAILURES,
     },
     "stability": {
@@ -216,6 +241,27 @@ TABLES: dict[str, dict[str, TableSchema]] = {
             {"seeds": SHARE, "folds": SHARE, "cosine": COSINE},
             more={**METHOD, "rank": RANKS},
         ),
+        "failures": FAILURES,
+    },
+    "tune": {
+        "tried": TableSchema(
+            {"setting": SETTING, "reason": Texts()},
+            {"loss": LOSS, "score": SCORE, "seconds": SECONDS},
+            {"candidate": COUNT, "rank": RANKS, "fold": TIMES},
+        ),
+        "candidates": TableSchema(
+            {"setting": SETTING, "state": NAME},
+            {
+                **{"loss": LOSS, "error": LOSS, "behind": BOUND, "behind_error": LOSS},
+                **{"stability": SCORE, "seconds": SECONDS},
+            },
+            {"candidate": COUNT, "rank": RANKS, "folds": TIMES},
+        ),
+    },
+    "ranks": {
+        "ranks": TableSchema(
+            {}, {"stability": SHARE, "least": SHARE, "objective": WEIGHT}, {"rank": RANKS}
+        ),
     },
     "links": {
         "links": TableSchema(
@@ -226,12 +272,16 @@ TABLES: dict[str, dict[str, TableSchema]] = {
 }
 
 
-def _are_settings(value: Any) -> bool:
+def _makes(kind: Callable[..., object], value: Any) -> bool:
     try:
-        ExperimentSettings(**value)
+        kind(**value)
     except (SwiftError, TypeError, ValueError):
         return False
     return True
+
+
+def _are_settings(value: Any) -> bool:
+    return _makes(ExperimentSettings, value) or _makes(TuneSettings, value)
 
 
 _WORD = text(40, r"[\w .+-]*")
@@ -266,7 +316,15 @@ ABOUT: dict[str, Range] = {
     "score": maybe(real(0, 1)),
     "scaling": _WORD,
     "strength": ABOVE_ZERO,
+    "spec": Range(
+        lambda value: _makes(ModelSpec.from_json, {"plain": value}),
+        "the spec of a model",
+    ),
+    "recommended": whole(1),
+    "reason": text(MAX_TEXT),
 }
+
+NEEDED = {"tune": {"spec", "reason"}}  # facts without which there is nothing to show
 
 
 def validate(kind: str, about: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> None:
@@ -285,7 +343,7 @@ def validate(kind: str, about: Mapping[str, Any], tables: Mapping[str, pd.DataFr
             repr(kind)[:40],
             f"Give one of {', '.join(TABLES)}.",
         )
-    faults = record_faults(about, ABOUT, optional=ABOUT)
+    faults = record_faults(about, ABOUT, optional=set(ABOUT) - NEEDED.get(kind, set()))
     problems = [_problem(kind, "its facts", fault) for fault in faults]
     for name, schema in TABLES[kind].items():
         if name in tables:

@@ -12,7 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.checkpoints import Checkpoint, Task, compute_checkpoints
+from swiftcore.evaluation.experiments.checkpoints import (
+    FAILED,
+    Checkpoint,
+    Task,
+    compute_checkpoints,
+)
 from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.protocol.folds import row_groups
@@ -36,6 +41,8 @@ class Refit:
 
     @property
     def words(self) -> str:
+        if self.against == "clean":
+            return "the fit that is followed"
         if self.against == "noise":
             return f"phenotypes under {self.level:.0%} noise, draw {self.run + 1}"
         return f"fit again, {self.against} {self.run + 1}"
@@ -67,7 +74,7 @@ def refit_profiles(dataset: Dataset, followed: Followed, refit: Refit) -> Checkp
         data = _with_rows(dataset, kept_rows(dataset, refit.without, refit.n_parts))
     if refit.against == "noise":  # level 0 too: documents are compared by their entries then
         noisy = add_noise(dataset.tensor, Noise(refit.level, refit.run))
-        data = Dataset(dataset.name, noisy, dataset.outcome, dataset.outcome_name, dataset.origin)
+        data = replace(dataset, tensor=noisy, word_counts=None, words=())
     spec = replace(followed.spec, seed=refit.seed)
     factors = fit_dataset(data, spec, n_jobs=followed.n_jobs).factors
     return {"features": [np.round(factor, 9).tolist() for factor in factors[1:]]}
@@ -90,18 +97,35 @@ def follow_phenotypes(
     checkpoints: Path | None = None,
     jobs: int = 1,
     progress: ExperimentCallback | None = None,
-) -> pd.DataFrame:
-    """Similarity of every component of the clean fit to its partner in each refit."""
+) -> tuple[pd.DataFrame, list[tuple[Refit, str]]]:
+    """Similarity of every component of the clean fit to its partner in each refit.
+
+    Returns
+    -------
+    DataFrame
+        phenotype, against, run, level, draw, cosine.
+    list of (Refit, str)
+        The fits that failed, with the reason; without the clean one the table is empty.
+    """
     every = [Refit("clean", 0, followed.spec.seed), *refits]
     digest = data_digest(dataset)
     tasks = [
         Task(_key(digest, followed.name, refit), refit.words, (dataset, followed, refit))
         for refit in every
     ]
-    clean, *others = [
-        [np.array(factor) for factor in part["features"]]
-        for part in compute_checkpoints(tasks, refit_profiles, checkpoints, jobs, progress)
+    parts = compute_checkpoints(tasks, refit_profiles, checkpoints, jobs, progress)
+    failed = [
+        (refit, part[FAILED]) for refit, part in zip(every, parts, strict=True) if FAILED in part
     ]
+    done = {
+        refit: [np.array(factor) for factor in part["features"]]
+        for refit, part in zip(every, parts, strict=True)
+        if FAILED not in part
+    }
+    clean = done.pop(every[0], None)
+    columns = ["phenotype", "against", "run", "level", "draw", "cosine"]
+    if clean is None:
+        return pd.DataFrame(columns=columns), failed
     rank = clean[0].shape[1]
     lines = [
         {
@@ -112,16 +136,20 @@ def follow_phenotypes(
             "draw": refit.run,
             "cosine": float(cosine),
         }
-        for refit, other in zip(refits, others, strict=True)
+        for refit, other in done.items()
         for component, cosine in enumerate(match(clean, other))
     ]
-    columns = ["phenotype", "against", "run", "level", "draw", "cosine"]
-    return pd.DataFrame(lines, columns=columns)
+    return pd.DataFrame(lines, columns=columns), failed
 
 
 def summarise_matches(matches: pd.DataFrame) -> pd.DataFrame:
-    """Share of runs in which each phenotype was found again, and the mean similarity."""
+    """Share of runs in which each phenotype was found again, and the mean similarity.
+
+    Empty unless there are runs of both kinds, with other seeds and with other rows.
+    """
     found = matches.assign(found=matches["cosine"] >= FOUND_FROM)
+    if not {"seed", "fold"} <= set(found["against"]):
+        return pd.DataFrame(columns=["phenotype", "seeds", "folds", "cosine"])
     shares = found.pivot_table(
         index="phenotype", columns="against", values="found", aggfunc="mean", sort=True
     )
@@ -146,6 +174,7 @@ def _with_rows(dataset: Dataset, rows: NDArray[np.int64]) -> Dataset:
         origin=dataset.origin,
         word_counts=None if dataset.word_counts is None else dataset.word_counts[rows],
         words=dataset.words,
+        outside=dataset.outside,
     )
 
 

@@ -12,27 +12,45 @@ from math import prod
 from swiftcore.baselines.defaults import KIM
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.evaluation.methods.method import PRESENCE, Changes, Method, either, every
+from swiftcore.evaluation.methods.method import (
+    AS_RECORDED,
+    PRESENCE,
+    Changes,
+    Method,
+    either,
+    every,
+)
 from swiftcore.spec import ModelSpec
 
-GRIDS = 3  # part of what an experiment is called: raise it when a method's grid changes
+GRIDS = 4  # part of what an experiment is called: raise it when a method's grid changes
 MAX_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
 MAX_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
 
-_PAPER_GRID = every(marginal_weight=(0.1, 1.0, 10.0), sharpness=(10.0, 20.0, 50.0, 100.0, 1000.0))
+_PAPER_GRID = every(
+    **{name: (value,) for name, value in AS_RECORDED.items()},
+    marginal_weight=(0.1, 1.0, 10.0),
+    sharpness=(10.0, 20.0, 50.0, 100.0, 1000.0),
+)
 # Blunter than the paper's grid: mass then reaches more features, which helps short documents.
-_BLUNT_GRID = every(marginal_weight=(1.0, 10.0), sharpness=(2.0, 5.0))
+_BLUNT_GRID = every(
+    **{name: (value,) for name, value in AS_RECORDED.items()},
+    marginal_weight=(1.0, 10.0),
+    sharpness=(2.0, 5.0),
+)
 # Beyond the paper's grid: what helped on documents and records (docs/evidence.md, "What helped").
-_RARE: Changes = {"equal_rows": True, "rarity_weighting": True}
+_EQUAL: Changes = {"row_mass": "equal"}
+_RARE: Changes = {**_EQUAL, "feature_weighting": "rarity"}
 _QUICK_SWIFT: tuple[Changes, ...] = (
-    {"sharpness": 2.0},
-    {"sharpness": 10.0, "equal_rows": True, PRESENCE: True},
+    {"sharpness": 2.0, **AS_RECORDED},
+    {"sharpness": 10.0, **_EQUAL, "feature_weighting": "none", **PRESENCE},
+    {"sharpness": 2.0, **_RARE, "entry_values": "counts"},
     *either({"sharpness": 2.0, **_RARE}),
 )
 _QUICK_LABELS: tuple[Changes, ...] = (
-    {"sharpness": 10.0, "label_weighting": 2.0, "equal_rows": False},
-    {"sharpness": 2.0, "label_weighting": 1.0, "equal_rows": True},
-    {"sharpness": 5.0, "label_weighting": 1.0, **_RARE, PRESENCE: True},
+    {"sharpness": 2.0, "outcome_power": 2.0, "outcome_share": 0.3},
+    {"sharpness": 10.0, "outcome_power": 2.0, "outcome_share": 0.3},
+    {"sharpness": 2.0, **_EQUAL},
+    {"sharpness": 5.0, **_EQUAL, "feature_weighting": "rarity and outcome", **PRESENCE},
 )
 _ENTRIES = (
     Method(
@@ -46,13 +64,18 @@ _ENTRIES = (
     ),
     Method(
         "supervised_swift",
-        "SWIFT with label-weighted features",
+        "SWIFT guided by the outcome",
         model="swiftcore.swift.estimator:Swift",
-        grid=every(sharpness=(2.0, 10.0), label_weighting=(1.0, 2.0), equal_rows=(False, True))
+        grid=every(
+            sharpness=(2.0, 10.0),
+            outcome_power=(1.0, 2.0),
+            outcome_share=(0.0, 0.3),
+            row_mass=("as recorded", "equal"),
+        )
         + either(_QUICK_LABELS[-1]),
         quick_grid=_QUICK_LABELS,
-        defaults={"label_weighting": 1.0},
-        short_title="SWIFT, label-weighted",
+        defaults={**AS_RECORDED, "feature_weighting": "outcome"},
+        short_title="SWIFT, outcome-guided",
         needs_labels=True,
         costs="all",
     ),
@@ -63,6 +86,7 @@ _ENTRIES = (
         grid=either({}),
         quick_grid=either({}),
         signed=True,
+        sweep_seconds=(4e-8, 3e-9),
     ),
     Method(
         "cp_nmu",
@@ -70,6 +94,7 @@ _ENTRIES = (
         model="swiftcore.baselines.cp_nmu:CpNmu",
         grid=either({}),
         quick_grid=either({}),
+        sweep_seconds=(4e-8, 3e-9),
     ),
     Method(
         "supervised_cp",
@@ -79,7 +104,7 @@ _ENTRIES = (
         quick_grid=(
             *every(similarity_weight=(10.0, 100.0), label_weight=(0.1,)),
             {"similarity_weight": 100.0, "label_weight": 10.0},
-            {"similarity_weight": 10.0, "label_weight": 10.0, PRESENCE: True},
+            {"similarity_weight": 10.0, "label_weight": 10.0, **PRESENCE},
         ),
         defaults=KIM._asdict(),
         needs_labels=True,
@@ -102,12 +127,14 @@ _ENTRIES = (
         grid=every(floor=(1e-10, 1.0)) + either({"floor": 0.01}),
         quick_grid=either({"floor": 0.01}),
         every_cell=True,
+        sweep_seconds=(1.2e-8, 7e-10),
     ),
     Method(  # sees no counts in any case
         "cp_binary",
         "CP-Binary",
         model="swiftcore.baselines.cp_binary:CpBinary",
         every_cell=True,
+        sweep_seconds=(1.2e-8, 7e-10),
     ),
     Method(
         "cp_apr",
@@ -115,6 +142,7 @@ _ENTRIES = (
         model="swiftcore.baselines.cp_apr:CpApr",
         grid=either({}),
         quick_grid=either({}),
+        sweep_seconds=(6e-7, 1.5e-8),
     ),
 )
 _CLASSIFIERS = {
@@ -171,6 +199,13 @@ def factorization(key: str) -> Method:
 def spec_for(method: str, **changes: object) -> ModelSpec:
     """The usual spec of a factorization, with some changes."""
     return factorization(method).spec(**changes)
+
+
+def fit_title(spec: ModelSpec) -> str:
+    """A short name of a fit that begins with its method: CP-ALS, R = 12, seed 3."""
+    method = CATALOGUE.get(spec.method)
+    usual = None if method is None else method.spec().plain()
+    return f"{short_title_of(spec.method)}, {spec.title(usual)}"
 
 
 def usual_methods(dataset: Dataset, features: int = 0, *, quick: bool = False) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from swiftcore.baselines.defaults import all_cells_memory
 from swiftcore.cost.memory import kept_bytes, making_bytes
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.spec import ModelSpec
+from swiftcore.spec.cost_text import TABLE
 from swiftcore.swift.memory import fit_memory
 from swiftcore.tensor import TensorSize
 
@@ -68,18 +69,26 @@ def fit_peak(size: TensorSize, spec: ModelSpec, n_jobs: int | None = None) -> Pe
         Workers; None: one per core.
     """
     used = factorization(spec.method).costs
-    rows = spec.row_cost != "none" and (used == "all" or spec.costs == "random")
-    squares = () if used == "none" else size.shape if rows else size.shape[1:]
-    data = 8 * (len(size.shape) + 2) * size.entries + LABEL * sum(size.shape)
+    texts = spec.cost_texts(size.names or ("",) * len(size.shape))
+    if used == "none":
+        texts = ["none"] * len(texts)
+    elif used == "features" and (spec.mode_costs or spec.costs != "random"):
+        texts[0] = "none"
+    sized = list(zip(size.shape, texts, strict=True))
+    squares = tuple(length for length, text in sized if text != "none")
+    tables = kept_bytes(length for length, text in sized if TABLE in text)  # at most as large
+    blended = max((kept_bytes([length]) for length, text in sized if "+" in text), default=0)
+    data = 8 * (len(size.shape) + 2) * size.entries + LABEL * sum(size.shape) + tables
     if used == "all":
-        exponents: list[float | None] = [spec.sharpness] * len(size.shape)  # costs reach 1
-        if not rows:
-            exponents[0] = None
+        exponents = [None if text == "none" else spec.sharpness for text in texts]  # costs reach 1
         jobs = n_jobs or os.cpu_count() or 1
         fit = fit_memory(size, spec.rank, dtype=spec.dtype, n_jobs=jobs, exponents=exponents).total
     else:
         fit = _baseline_memory(size, spec)
-    return PeakMemory(BASE, data, kept_bytes(squares), making_bytes(squares), fit)
+    if spec.consensus > 1:  # its fits run one after another where the memory is short
+        fit += _gathered_memory(size, spec)
+    making = making_bytes(squares) + blended
+    return PeakMemory(BASE, data, kept_bytes(squares), making, fit)
 
 
 def team_peak(size: TensorSize, spec: ModelSpec, processes: int) -> float:
@@ -101,3 +110,10 @@ def _baseline_memory(size: TensorSize, spec: ModelSpec) -> int:
     fit = 16 * size.entries * spec.rank + 8 * 12 * spec.rank * sum(size.shape)
     cells = all_cells_memory(size.shape, spec.rank)
     return fit + (cells if factorization(spec.method).every_cell else 0)
+
+
+def _gathered_memory(size: TensorSize, spec: ModelSpec) -> int:
+    """Feature profiles of all fits, twice, how similar they are, and the memberships tried."""
+    components = spec.consensus * spec.rank
+    profiles = 2 * components * sum(size.shape[1:])
+    return 8 * (profiles + 4 * components**2 + 4 * spec.rank * size.shape[0])

@@ -27,8 +27,9 @@ class EntryWeighting:
 
     Attributes
     ----------
-    presence : bool
-        Count every entry as 1.
+    entry_values : {"counts", "presence", "log counts"}
+        What an entry counts; a logarithm is to the base 2, of one more than the value, so that
+        1 stays 1.
     features : ndarray or None
         One weight per feature, those of the first feature mode first.
     scale : float
@@ -37,7 +38,7 @@ class EntryWeighting:
         What every row's entries add up to; None leaves the rows as they are.
     """
 
-    presence: bool = False
+    entry_values: str = "counts"
     features: Array | None = None
     scale: float = 1.0
     row_mass: float | None = None
@@ -47,21 +48,23 @@ class EntryWeighting:
         cls, training: SparseTensor, spec: ModelSpec, codes: NDArray[np.int64] | None
     ) -> EntryWeighting:
         """What a spec asks for, on the training rows; ``codes`` are their classes, -1: unknown."""
-        found = cls(spec.presence)
+        found = cls(spec.entry_values)
         rows = found.apply(training)
         weights = _feature_weights(rows, spec, codes)
         if weights is not None:
             scale = rows.values.mean() / _weighted(rows, weights).mean()
-            found = cls(spec.presence, weights, float(scale))
-        if spec.equal_rows:
+            found = cls(spec.entry_values, weights, float(scale))
+        if spec.row_mass == "equal":
             mass = float(_row_masses(found.apply(training)).mean())
-            found = cls(found.presence, found.features, found.scale, mass)
+            found = cls(found.entry_values, found.features, found.scale, mass)
         return found
 
     def apply(self, rows: SparseTensor) -> SparseTensor:
         """Any rows with the features of the training rows, their entries weighed."""
-        if self.presence:
+        if self.entry_values == "presence":
             rows = _with_values(rows, np.ones(rows.n_entries))
+        elif self.entry_values == "log counts":
+            rows = _with_values(rows, np.log2(1 + rows.values))
         if self.features is not None:
             rows = _with_values(rows, self.scale * _weighted(rows, self.features))
         if self.row_mass is not None:
@@ -99,25 +102,25 @@ def label_weights(present: sparse.csr_array, codes: NDArray[np.int64], power: fl
 def _feature_weights(
     rows: SparseTensor, spec: ModelSpec, codes: NDArray[np.int64] | None
 ) -> Array | None:
-    if not (spec.rarity_weighting or spec.label_weighting):
+    if spec.feature_weighting == "none":
         return None
     present = indicators(rows)
     weights = np.ones(present.shape[1])
-    if spec.rarity_weighting:
+    if "rarity" in spec.feature_weighting:
         weights *= rarity(present)
-    if spec.label_weighting:
+    if "outcome" in spec.feature_weighting:
         if codes is None:
             raise refuse(
                 "labels-missing",
                 "Features cannot be weighed by an outcome that is not there",
-                "label_weighting",
-                f"{spec.label_weighting:g} and no outcome",
-                "Give the data an outcome, or set it to 0.",
+                "feature_weighting",
+                f"{spec.feature_weighting!r} and no outcome",
+                "Give the data an outcome, or choose 'none' or 'rarity'.",
                 kind=InvalidData,
             )
         known = codes >= 0
         seen = present if known.all() else present[np.flatnonzero(known)]
-        weights *= label_weights(seen, codes[known], spec.label_weighting)
+        weights *= label_weights(seen, codes[known], spec.outcome_power)
     return weights
 
 

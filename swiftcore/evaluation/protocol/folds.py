@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.errors import InvalidData, Problem, refuse
+from swiftcore.errors import InvalidData, Problem, refuse, where_list
 
 MIN_FOLDS = 3  # one to test, one to choose, the rest to train
+SUBSET_DRAWS = 41  # keeps the draws of subsets apart from others with the same seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +26,13 @@ class Labels:
         Names; for a yes-or-no outcome no comes first.
     codes : ndarray of int64, (rows,)
         The class of each row; -1 where it is not known.
+    left_out : mapping of str to int
+        Classes that were too small, with their numbers of rows; these have the code -1.
     """
 
     classes: tuple[str, ...]
     codes: NDArray[np.int64]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def binary(self) -> bool:
@@ -45,6 +50,7 @@ class Labels:
 class Fold:
     """Row numbers of one split; no row is in two parts, no group is torn apart."""
 
+    subset: int
     repeat: int
     number: int
     train: NDArray[np.int64]
@@ -66,7 +72,8 @@ def read_labels(dataset: Dataset) -> Labels:
             "There is nothing to predict",
             dataset.name,
             "no outcome",
-            "Give the data an outcome (a column, codes or a category).",
+            "Give the data an outcome: a column (--set outcome_column=NAME), "
+            "codes (--set outcome_codes=...) or a category.",
         )
     if dataset.outcome.dtype == bool:
         name = dataset.outcome_name or "outcome"
@@ -88,35 +95,126 @@ def read_labels(dataset: Dataset) -> Labels:
     return labels
 
 
+def without_small_classes(dataset: Dataset, labels: Labels, least: int) -> Labels:
+    """The labels without the classes that have fewer rows (or groups) than ``least``.
+
+    Raises
+    ------
+    InvalidData
+        If fewer than two classes are left.
+    """
+    members = _members(labels, labels.codes, row_groups(dataset))
+    kept = [code for code, count in enumerate(members) if count >= least]
+    if len(kept) == len(members):
+        return labels
+    if len(kept) < 2:
+        sizes = where_list(
+            f"{n} of '{name}'" for name, n in zip(labels.classes, members, strict=True)
+        )
+        raise refuse(
+            "classes-too-small",
+            "Without the small classes there is nothing to tell apart",
+            dataset.outcome_name,
+            sizes,
+            f"Give --least-class-size less than {least}, with fewer --folds.",
+        )
+    place = np.full(len(members) + 1, -1)  # the last: rows without a class
+    place[kept] = np.arange(len(kept))
+    counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(members))
+    return Labels(
+        tuple(labels.classes[code] for code in kept),
+        place[labels.codes],
+        {labels.classes[k]: int(n) for k, n in enumerate(counts) if k not in kept},
+    )
+
+
+def draw_subsets(labels: Labels, subsets: int, size: int, seed: int = 0) -> list[NDArray[np.int64]]:
+    """Rows of each random subset, sorted; each class has its share. No subsets: all rows once.
+
+    Every subset has a draw of its own, so that more of them leave the first ones as they are.
+
+    Raises
+    ------
+    InvalidData
+        If there are fewer rows than a subset is to have.
+    """
+    known = np.flatnonzero(labels.codes >= 0)
+    if not subsets:
+        return [known]
+    if size > len(known):
+        raise refuse(
+            "subset-too-large",
+            "There are fewer rows than a subset is to have",
+            "subset size",
+            f"{size:,} of {len(known):,} rows",
+            "Give a smaller --subset-size.",
+        )
+    counts = np.bincount(labels.codes[known], minlength=len(labels.classes))
+    share = counts * size / len(known)
+    quota = np.floor(share).astype(np.int64)
+    most_left = np.argsort(quota - share, kind="stable")  # largest remainder first
+    quota[most_left[: size - quota.sum()]] += 1
+    drawn = []
+    for number in range(subsets):
+        rng = np.random.default_rng([seed, number, SUBSET_DRAWS])
+        rows = [
+            rng.permutation(np.flatnonzero(labels.codes == code))[:n]
+            for code, n in enumerate(quota)
+        ]
+        drawn.append(np.sort(np.concatenate(rows)))
+    return drawn
+
+
 def make_folds(
-    dataset: Dataset, labels: Labels, n_folds: int = 5, repeats: int = 1, seed: int = 0
+    dataset: Dataset,
+    labels: Labels,
+    n_folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    subsets: int = 0,
+    subset_size: int = 0,
 ) -> list[Fold]:
     """Stratified folds; rows of one group stay together, rows without an outcome stay out.
 
-    Fold k tests on part k, chooses on part k + 1 and trains on the others.
+    Fold k tests on part k, chooses on part k + 1 and trains on the others. With ``subsets``
+    the folds are drawn inside each of these random subsets of ``subset_size`` rows.
 
     Raises
     ------
     InvalidData
         If a class has fewer rows (or groups) than there are folds.
     """
-    rows = np.flatnonzero(labels.codes >= 0)
-    codes, groups = labels.codes[rows], row_groups(dataset)[rows]
-    _check_counts(labels, codes, groups, n_folds)
-    grouped = len(np.unique(groups)) < len(groups)
+    groups, known = row_groups(dataset), int((labels.codes >= 0).sum())
     folds = []
-    for repeat in range(repeats):
-        kind = StratifiedGroupKFold if grouped else StratifiedKFold
-        splitter = kind(n_folds, shuffle=True, random_state=seed + repeat)
-        split = splitter.split(rows, codes, groups if grouped else None)
-        parts = [rows[test] for _, test in split]
-        for number in range(n_folds):
-            choose = (number + 1) % n_folds
-            rest = [part for k, part in enumerate(parts) if k not in (number, choose)]
-            folds.append(
-                Fold(repeat, number, np.sort(np.concatenate(rest)), parts[choose], parts[number])
-            )
+    for subset, rows in enumerate(draw_subsets(labels, subsets, subset_size, seed)):
+        needed = -(-n_folds * known // len(rows))  # of a class, to have a row in every fold
+        _check_counts(labels, labels.codes[rows], groups[rows], n_folds, needed)
+        for repeat in range(repeats):
+            parts = _parts(rows, labels.codes[rows], groups[rows], n_folds, seed + repeat)
+            for number in range(n_folds):
+                choose = (number + 1) % n_folds
+                rest = [part for k, part in enumerate(parts) if k not in (number, choose)]
+                train = np.sort(np.concatenate(rest))
+                folds.append(Fold(subset, repeat, number, train, parts[choose], parts[number]))
     return folds
+
+
+def _parts(
+    rows: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    n_folds: int,
+    seed: int,
+) -> list[NDArray[np.int64]]:
+    grouped = len(np.unique(groups)) < len(groups)
+    kind = StratifiedGroupKFold if grouped else StratifiedKFold
+    splitter = kind(n_folds, shuffle=True, random_state=seed)
+    return [rows[test] for _, test in splitter.split(rows, codes, groups if grouped else None)]
+
+
+def _members(labels: Labels, codes: NDArray[np.int64], groups: NDArray[np.int64]) -> list[int]:
+    """How many rows each class has; rows of one group count as one."""
+    return [len(np.unique(groups[codes == code])) for code in range(len(labels.classes))]
 
 
 def row_groups(dataset: Dataset) -> NDArray[np.int64]:
@@ -135,7 +233,11 @@ def row_groups(dataset: Dataset) -> NDArray[np.int64]:
 
 
 def _check_counts(
-    labels: Labels, codes: NDArray[np.int64], groups: NDArray[np.int64], n_folds: int
+    labels: Labels,
+    codes: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    n_folds: int,
+    needed: int,
 ) -> None:
     problems = []
     if n_folds < MIN_FOLDS:
@@ -148,8 +250,7 @@ def _check_counts(
                 f"Use {MIN_FOLDS} or more.",
             )
         )
-    for code, name in enumerate(labels.classes):
-        members = len(np.unique(groups[codes == code]))
+    for name, members in zip(labels.classes, _members(labels, codes, groups), strict=True):
         if members < n_folds:
             problems.append(
                 Problem(
@@ -157,7 +258,7 @@ def _check_counts(
                     "A class has too few rows for the folds",
                     name,
                     f"{members} rows for {n_folds} folds",
-                    "Use fewer folds, or leave the class out.",
+                    f"Use fewer folds, or leave such classes out: --least-class-size {needed}.",
                 )
             )
     if problems:

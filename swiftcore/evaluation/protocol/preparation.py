@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost import build_costs
-from swiftcore.data.building.documents import choose_words
+from swiftcore.cost.outside.knowledge import OutsideKnowledge
+from swiftcore.data.building.documents import choose_words, word_weights
 from swiftcore.data.dataset import Dataset
 from swiftcore.evaluation.protocol.folds import Fold, Labels
 from swiftcore.evaluation.protocol.noise import Noise, add_noise
@@ -38,6 +39,8 @@ class Prepared:
         How costs are built.
     seed : int
         For the random recipe.
+    outside : OutsideKnowledge
+        What is known about the features beyond the rows.
     """
 
     tensors: Mapping[str, SparseTensor]
@@ -46,12 +49,19 @@ class Prepared:
     counts: sparse.csr_array | None
     recipe: str
     seed: int
+    outside: OutsideKnowledge = field(default_factory=OutsideKnowledge)
 
     @property
     def training(self) -> Dataset:
         """The training rows as a data set of their own, without their outcome."""
         return Dataset(
-            "training rows", self.tensors["train"], None, "", "", word_counts=self.counts
+            "training rows",
+            self.tensors["train"],
+            None,
+            "",
+            "",
+            word_counts=self.counts,
+            outside=self.outside,
         )
 
     @cached_property
@@ -109,6 +119,7 @@ def prepare(
         counts=None if counts is None else counts[fold.train],
         recipe=recipe,
         seed=seed,
+        outside=dataset.outside,
     )
 
 
@@ -128,13 +139,26 @@ def _best(
     known = set(dataset.words)
     if dataset.word_counts is not None and known.issuperset(labels):
         place = {word: column for column, word in enumerate(dataset.words)}
-        columns = [place[label] for label in labels]
-        counts = sparse.csr_array(dataset.word_counts[:, columns])
-        chosen = set(choose_words(counts, labels, features, "tfidf", training))
-        return [index for index, label in enumerate(labels) if label in chosen]
+        # weighed among all words of the documents: the choice is that among all of them
+        # wherever these labels hold it
+        weights = word_weights(dataset.word_counts, "tfidf", training)
+        total = np.round(weights[[place[label] for label in labels]], 9)
+        order = np.lexsort((np.arange(len(total)), -total))[:features]
+        return sorted(index for index in order.tolist() if total[index] > 0)
     is_training = np.zeros(tensor.shape[0], dtype=bool)
     is_training[training] = True
     kept = tensor.coordinates[is_training[tensor.coordinates[:, 0]]][:, [0, mode]]
     holding = np.bincount(np.unique(kept, axis=0)[:, 1], minlength=tensor.shape[mode])
     order = np.lexsort((np.arange(len(holding)), -holding))
     return sorted(order[:features].tolist())
+
+
+def words_missed(dataset: Dataset, training: NDArray[np.int64], features: int) -> int:
+    """How many of the words that training documents would choose the data were built without.
+
+    0 where the words of the data, though chosen from all documents, decide nothing.
+    """
+    if dataset.word_counts is None:
+        return 0
+    chosen = choose_words(dataset.word_counts, dataset.words, features, "tfidf", training)
+    return len(set(chosen) - set(dataset.tensor.modes[-1].labels))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 METRIC_TITLES = {"pr_auc": "PR-AUC", "accuracy": "accuracy"}
 RECALLS = np.linspace(0, 1, 51)
+FOLD = ("subset", "repeat", "fold")  # what names a fold
 
 
 def metric_name(n_classes: int) -> str:
@@ -49,22 +52,46 @@ def pr_curve(codes: NDArray[np.int64], chance_of_yes: NDArray[np.float64]) -> ND
 
 
 def paired_interval(
-    differences: NDArray[np.float64], test_share: float, data_sets: int = 1
+    differences: NDArray[np.float64], test_share: float, data_sets: float = 1
 ) -> tuple[float, float]:
     """95 % interval of a mean difference over folds.
 
     Folds share training rows, so the plain variance of the mean is too small; it is
-    corrected as Nadeau and Bengio (2003) propose. Folds of different data sets share none:
-    with several of the same size the corrected variance is divided by their number.
+    corrected as Nadeau and Bengio (2003) propose: two trials are taken to be as much alike as
+    their test rows overlap, which for folds drawn anew is the share of rows tested. Folds of
+    different data sets share none: with several of the same size the correction is divided by
+    their number, see :func:`independent_sets`.
     """
     n = len(differences)
     if n < 2:
         return float("nan"), float("nan")
-    spread = float(differences.std(ddof=1))
-    error = spread * np.sqrt(1 / n + test_share / (1 - test_share) / data_sets)
+    error = _spread(differences) * np.sqrt(1 / n + test_share / (1 - test_share) / data_sets)
     width = _student(n - 1) * error
     middle = float(differences.mean())
     return middle - width, middle + width
+
+
+def independent_sets(subsets: int, size: int, rows: int) -> float:
+    """As how many data sets without a row in common random subsets of one data set count.
+
+    Two subsets of ``size`` of ``rows`` rows share, on average, ``size / rows`` of their rows,
+    and so of their test rows. Averaged over all pairs of subsets, a subset with itself included,
+    the overlap is ``(1 + (subsets - 1) * size / rows) / subsets``; one over it is the answer:
+    the number of subsets where they hardly meet, 1 where each is the whole data set. The
+    intervals then hold for new rows of the kind that was sampled, not for these rows only.
+    """
+    if not subsets:
+        return 1.0
+    return subsets / (1 + (subsets - 1) * size / rows)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """NaN of nothing, without a warning."""
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _spread(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
 
 
 def _student(freedom: int) -> float:
@@ -72,13 +99,74 @@ def _student(freedom: int) -> float:
     return float(stdtrit(freedom, 0.975))
 
 
-def summarise(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean and spread over folds, one line per method and rank."""
-    grouped = scores.groupby(["method", "kind", "rank"], sort=False)
-    table = grouped.agg(
-        mean=("score", "mean"),
-        sd=("score", "std"),
-        second_mean=("second", "mean"),
-        n=("score", "count"),
-    )
-    return table.reset_index()
+def summarise(
+    scores: pd.DataFrame, test_share: float, data_sets: float = 1, within: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Mean, spread over folds and interval of the mean, one line per method and rank.
+
+    Parameters
+    ----------
+    within : sequence of str
+        Columns besides of which every combination has a line of its own.
+    """
+    by = [name for name in ("method", "kind", "recipe", "rank", *within) if name in scores]
+    lines = []
+    for names, group in scores.groupby(by, sort=False):
+        each = fold_means(group)
+        low, high = paired_interval(each, test_share, data_sets)
+        about = {"mean": _mean(each), "sd": _spread(each), "low": low, "high": high, "n": len(each)}
+        second = {"second_mean": group["second"].mean()} if "second" in group else {}
+        lines.append({**dict(zip(by, names, strict=True)), **about, **second})
+    return pd.DataFrame(lines)
+
+
+def fold_means(scores: pd.DataFrame) -> NDArray[np.float64]:
+    """One number per fold, the mean over its draws of noise; folds without a score are left out.
+
+    Draws of noise share their rows: they make a fold's number surer, they are no further folds.
+    """
+    folds = [name for name in FOLD if name in scores]
+    means = scores.dropna(subset="score").groupby(folds)["score"].mean()
+    return np.asarray(means, dtype=np.float64)
+
+
+def compare_with(
+    scores: pd.DataFrame,
+    ours: str,
+    test_share: float,
+    data_sets: float = 1,
+    *,
+    column: str = "method",
+    within: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Mean difference over folds, ours minus each other, with a 95 % interval.
+
+    Classifiers have no rank and are compared at every rank of ours.
+
+    Parameters
+    ----------
+    ours : str
+        The value in ``column`` with which the others are compared.
+    within : sequence of str
+        Columns in each combination of which the comparison is made anew.
+    """
+    lines = []
+    groups = scores.groupby(list(within), sort=False) if within else [((), scores)]
+    for names, group in groups:
+        mine, others = group[group[column] == ours], group[group[column] != ours]
+        for (other, rank), theirs in others.groupby([column, "rank"], sort=False):
+            for own_rank, own in mine.groupby("rank"):
+                if rank in (0, own_rank):
+                    pairs = _pairs(own, theirs)
+                    low, high = paired_interval(pairs, test_share, data_sets)
+                    clear = bool(low > 0 or high < 0)
+                    lines.append((*names, other, own_rank, _mean(pairs), low, high, clear))
+    columns = [*within, column, "rank", "difference", "low", "high", "clear"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _pairs(own: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.float64]:
+    """Differences fold by fold, each the mean over the draws of noise that both have."""
+    places = [name for name in (*FOLD, "draw") if name in own]
+    both = own.set_index(places)["score"] - other.set_index(places)["score"]
+    return fold_means(both.rename("score").reset_index())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from support import made_up
 from dashboard.charts import prediction, robustness, runs
 from dashboard.text import result_sentences
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.spec import ModelSpec
 
 
 def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -> None:
@@ -218,9 +221,17 @@ def test_ablation_counts_the_folds_that_agree() -> None:
 
 
 def test_scores_are_told_beside_guessing() -> None:
-    about = {"metric_title": "PR-AUC", "score": 0.2, "chance": 0.3}
-    assert "no better than guessing (0.300)" in result_sentences.score(about)
-    assert result_sentences.score({}) == ""
+    found = made_up.judged(ModelSpec(rank=10), made_up.evaluation())
+    said = result_sentences.own_score(found, 10)
+    assert said.startswith("PR-AUC 0.700 (95 % interval 0.650 to 0.750) on rows that took no part")
+    assert "better than guessing" in said and "not clearly" not in said
+    lucky = replace(found, about={**found.about, "chance": 0.66})
+    assert "not clearly better than guessing (0.660)" in result_sentences.own_score(lucky, 10)
+    assert result_sentences.own_score(found, 99) == ""
+    assert result_sentences.whose_score(found, ModelSpec(rank=10)) == ""
+    assert "another model (R = 10)" in result_sentences.whose_score(found, ModelSpec(rank=12))
+    bare = made_up.evaluation()
+    assert "chosen on validation rows" in result_sentences.whose_score(bare, ModelSpec())
 
 
 def test_objectives_of_two_runs_have_their_own_line() -> None:

@@ -13,7 +13,7 @@ from dashboard.charts.pages import experiment_figures, write_page
 HOSTILE = "</p><script>alert(1)</script>"
 
 
-@pytest.mark.parametrize("kind", ["evaluation", "noise", "ablation", "stability"])
+@pytest.mark.parametrize("kind", ["evaluation", "noise", "ablation", "stability", "tune"])
 def test_a_page_holds_every_chart_and_escapes_what_people_typed(kind: str, tmp_path: Path) -> None:
     made = getattr(made_up, kind)()
     data = {**made.about["data"], "entries": 1234, "name": HOSTILE}

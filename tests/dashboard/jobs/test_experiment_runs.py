@@ -46,6 +46,20 @@ def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: st
 
 
 @pytest.mark.slow
+def test_an_evaluation_of_a_fit_judges_its_spec(fitted_store: Store, fit_id: str) -> None:
+    fit = fitted_store.run(fit_id)
+    settings = {"folds": 3, "methods": ["lasso_indicators"], "ranks": [2]}
+    card = ended(
+        fitted_store, jobs.start(fitted_store, Request("evaluation", fit.dataset, settings, fit_id))
+    )
+    assert card.state is RunState.DONE, card.message
+    found = fitted_store.experiment(card.id)
+    assert found.spec == fit.request.spec and found.about["settings"]["ranks"] == [2, 3]
+    summary = found.tables["summary"].set_index(["method", "rank"])
+    assert summary.loc[("swift", 3), "n"] == 3
+
+
+@pytest.mark.slow
 def test_an_experiment_without_an_outcome_says_so(store: Store) -> None:
     dataset = store.add_dataset(tiny_dataset(outcome=False))
     card = ended(store, jobs.start(store, Request("ablation", dataset, {"ranks": [2]})))
@@ -57,10 +71,15 @@ def test_an_experiment_without_an_outcome_says_so(store: Store) -> None:
 def test_every_kind_has_an_estimate(store: Store, kind: str) -> None:
     dataset = store.add_dataset(load_sample("heart_failure"))
     small = jobs.estimate(store, Request(kind, dataset))
-    setting = {"rank": 40} if kind == "fit" else {"ranks": [40], "quick": False, "folds": 9}
+    setting = {
+        "fit": {"rank": 40},
+        "tune": {"ranks": [40], "minutes": 60.0},
+    }.get(kind, {"ranks": [40], "quick": False, "folds": 9})
     large = jobs.estimate(store, Request(kind, dataset, setting))
     assert 1 < small.seconds < large.seconds and 1e8 < small.bytes <= large.bytes
-    assert small.sentence.startswith("About ") and small.sentence.endswith(" of memory.")
+    assert small.sentence.startswith(("About ", "At most about ")) and small.sentence.endswith(
+        " of memory."
+    )
 
 
 def test_what_is_stored_is_estimated_as_nothing(fitted_store: Store, fit_id: str) -> None:
@@ -75,4 +94,4 @@ def test_times_are_said_as_people_say_them() -> None:
 
 def test_the_samples_ask_for_every_experiment() -> None:
     kinds = [request.kind for _, request in requests("a" * 32, 12)]
-    assert kinds == ["fit", "evaluation", "noise", "ablation", "stability"]
+    assert kinds == ["fit", "evaluation", "noise", "ablation", "stability", "ranks"]

@@ -120,7 +120,7 @@ def test_twenty_requests_beyond_the_limit_are_refused_within_a_second_each(
     ]
     wanted += [Request(kind, dataset) for kind in EXPERIMENTS for dataset in sets[1:]]
     monkeypatch.setenv(LIMIT_SETTING, "900")
-    assert len({request.key() for request in wanted}) == 20
+    assert len({request.key() for request in wanted}) == len(wanted) >= 20
     seconds = []
     for request in wanted:
         began = time.monotonic()

@@ -19,6 +19,7 @@ from dashboard.store.job_state import PARKED, Job
 from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
+from swiftcore.progress import USUAL_ITERATIONS
 from swiftcore.tensor import SparseTensor
 
 pytestmark = pytest.mark.slow  # every worker loads the compiler
@@ -67,7 +68,8 @@ def test_progress_then_cancel_within_three_seconds(
     pid = begun(store, run_id)
     card = store.run(run_id)
     assert card.state is RunState.RUNNING and card.seconds > 0
-    assert card.progress["total"] == 1_000_000 and card.progress["seconds_left"] > 0
+    usual = card.progress["total"]  # no promise: the limit is a million
+    assert usual == USUAL_ITERATIONS and card.progress["seconds_left"] > 0
     wait_for(lambda: len(store.run(run_id).progress.get("history", [])) > 3)
     history = store.run(run_id).progress["history"]
     assert history == sorted(history, reverse=True)
@@ -169,7 +171,7 @@ def test_one_computes_and_the_others_wait_in_order(store: Store) -> None:
 
 def test_a_refused_fit_says_why(store: Store) -> None:
     dataset = store.add_dataset(replace(tiny_dataset(), outcome=None, outcome_name=""))
-    asked = Request("fit", dataset, {"label_weighting": 1.0})
+    asked = Request("fit", dataset, {"feature_weighting": "outcome"})
     card = ended(store, jobs.start(store, asked))
     assert card.state is RunState.FAILED
     assert "no outcome" in card.message and "\n" not in card.message

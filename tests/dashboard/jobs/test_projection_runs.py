@@ -7,13 +7,14 @@ import pytest
 from support.tiny_store import ended, tiny_dataset
 
 from dashboard.jobs import jobs
-from dashboard.jobs.compute import load_fit, on_features
+from dashboard.jobs.compute import load_fit
 from dashboard.store.cards import RunState, newest_sound
 from dashboard.store.request import Request
 from dashboard.store.results import entry_shares
 from dashboard.store.store import Store
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData
+from swiftcore.projection import on_features
 from swiftcore.tensor import Mode, SparseTensor
 
 
@@ -48,7 +49,7 @@ def test_a_projection_is_the_transform_of_each_row_alone(fitted_store: Store, fi
     assert found.row_labels[0] == "new 0" and found.identifiers == ("P01", "P02", "P03")
 
     model = load_fit(fitted_store, fit_id)
-    rows, _, _ = on_features(new_rows().tensor, model.modes)
+    rows = on_features(new_rows().tensor, model.modes).tensor
     for row in range(12):
         alone = model.transform(rows.select(0, [row]))
         np.testing.assert_allclose(found.memberships[row], alone[0], rtol=1e-6, atol=1e-9)

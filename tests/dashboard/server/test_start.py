@@ -118,3 +118,19 @@ def test_streamlit_alone_shows_nothing(fitted_store: Store) -> None:
                 said = browser.recv(timeout=60)
                 seen += said if isinstance(said, bytes) else said.encode()
         assert fitted_store.datasets()[0].name.encode() not in seen
+
+
+def test_a_result_is_opened_in_a_new_server_if_none_runs(fitted_store: Store, fit_id: str) -> None:
+    command = ("swiftcore.cli", "open", fit_id[:8], "--no-browser")
+    with running(*command, SWIFT_HOME=str(fitted_store.root)) as process:
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        found = re.fullmatch(
+            rf"http://127\.0\.0\.1:(\d+)/\?token=[\w-]{{40,}}"
+            rf"&data={fitted_store.run(fit_id).dataset}&run={fit_id}\n",
+            printed,
+        )
+        assert found, printed
+        wait_until(lambda: answers(int(found[1])), "the server does not answer")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0

@@ -10,18 +10,27 @@ import pytest
 from dashboard.store import request as module
 from dashboard.store.request import EXPERIMENT_DEFAULTS, KINDS, Request, defaults
 from swiftcore.errors import InvalidData, InvalidSettings
+from swiftcore.evaluation.methods.catalogue import spec_for
 from swiftcore.spec import DEFAULTS, SETTINGS
 
 OTHER = {int: 7, float: 0.321, str: "other", dict: {"floor": 1.0}}
-LISTS = {"methods": ["swift"], "recipes": ["cosine"], "levels": [0.5], "ranks": [3]}
+GIVEN = {
+    "methods": ["swift"],
+    "recipes": ["cosine"],
+    "levels": [0.5],
+    "ranks": [3],
+    "mode_costs": {"diagnosis": "none"},
+}
 
 
 def changed(kind: str, name: str) -> Request:
     default = defaults(kind)[name]
     if kind == "fit" and (choices := SETTINGS[name].choices):
-        return Request(kind, "a" * 32, {name: choices[1]})
-    value = LISTS.get(name) or OTHER.get(type(default), not default)
-    return Request(kind, "a" * 32, {name: value})
+        other = next(choice for choice in choices if choice != default)
+        return Request(kind, "a" * 32, {name: other})
+    value = GIVEN.get(name) or OTHER.get(type(default), not default)
+    subsets = {"subsets": 2, "subset_size": 50} if "subset" in name else {}
+    return Request(kind, "a" * 32, {**subsets, name: value})
 
 
 @pytest.mark.parametrize(
@@ -45,7 +54,7 @@ def test_data_kind_run_and_algorithm_change_the_key(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_same_request_in_other_words_has_the_same_key() -> None:
-    short = Request("fit", "a" * 32, {"rank": 10, "sharpness": 10})
+    short = Request("fit", "a" * 32, {"rank": 10, "sharpness": 2})
     spelled = Request("fit", "a" * 32, dict(reversed({**DEFAULTS, "rank": 10.0}.items())))
     assert short == spelled
     assert short.key() == spelled.key() and len(short.key()) == 32
@@ -96,5 +105,9 @@ def test_no_request_is_refused(plain: object) -> None:
 
 
 def test_the_title_names_what_differs() -> None:
-    assert Request("fit", "", {"rank": 12}).title == "R = 12"
-    assert Request("fit", "", {"seed": 3, "sharpness": 20}).title == "R = 10, sharpness 20, seed 3"
+    assert Request("fit", "", {"rank": 12}).title == "SWIFT, R = 12"
+    changed = Request("fit", "", {"seed": 3, "sharpness": 20})
+    assert changed.title == "SWIFT, R = 10, sharpness 20, seed 3"
+    other = Request("fit", "", spec_for("cp_als", rank=4, seed=2).plain())
+    assert other.title == "CP-ALS, R = 4, seed 2"
+    assert Request("fit", "", {"method": "of old"}).title == "of old, R = 10, method of old"

@@ -35,6 +35,33 @@ def test_links_and_scores_of_a_finished_result(
     assert len(page.get("plotly_chart")) >= 2
 
 
+def test_the_result_that_is_shown_has_one_number(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = fitted_store.run(fit_id).request.spec
+    add_experiment(fitted_store, made_up.judged(spec, made_up.evaluation()), fit_id)
+    page = open_page("prediction", fitted_store, monkeypatch, run=fit_id)
+    text = words(page)
+    assert "This result: PR-AUC 0.700 (95 % interval 0.650 to 0.750)" in text
+    assert text.count("guessing") == 2 and "unseen" not in text  # with it, and under the table
+    scores = next(table.value for table in page.dataframe if "± SD" in table.value)
+    assert scores.set_index("Method").loc["SWIFT (this result)", "PR-AUC"] == pytest.approx(0.70)
+
+
+def test_scores_of_something_else_are_said_to_be_and_this_result_can_be_scored(
+    fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_experiment(fitted_store, made_up.evaluation())
+    page = open_page("prediction", fitted_store, monkeypatch, run=fit_id)
+    assert "not for the result that is shown" in words(page)
+    assert "This result" not in words(page)
+    assert widget(page, "button", "score.this").label == "Score this result"
+    other = replace(fitted_store.run(fit_id).request.spec, sharpness=3.0)
+    add_experiment(fitted_store, made_up.judged(other, made_up.evaluation()), fit_id, folds=4)
+    text = words(open_page("prediction", fitted_store, monkeypatch, run=fit_id))
+    assert "stands here for another model (R = 3, sharpness 3" in text
+
+
 def test_another_rank_changes_the_sentence(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

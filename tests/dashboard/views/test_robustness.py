@@ -39,6 +39,17 @@ def test_every_tab_begins_with_its_answer(
     assert len(page.get("plotly_chart")) == 1
 
 
+def test_the_settings_chosen_under_noise_are_shown(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_up.noise()
+    scores = made.tables["scores"].assign(setting='{"sharpness": 2.0}', validation=0.5)
+    add_experiment(fitted_store, replace(made, tables={**made.tables, "scores": scores}))
+    page = open_page("robustness", fitted_store, monkeypatch)
+    [table] = [one.value for one in page.dataframe if "Setting" in one.value]
+    assert set(table["Setting"]) == {"sharpness 2"} and len(table) == 2 * 3  # methods x levels
+
+
 @pytest.mark.parametrize("kind", ["noise", "ablation", "evaluation"])
 def test_scores_that_are_missing_are_said_to_be_missing(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_start_says_its_price_and_becomes_a_job_that_can_be_stopped(
     widget(page, "number_input", "fit.rank").set_value(2).run()
     widget(page, "button", "start.fit").click().run()
     drawn(page)
-    wanted = Request("fit", dataset, {"rank": 2}).key()
+    wanted = Request("fit", dataset, {"rank": 2, "consensus": 8}).key()  # a number, no effort
     assert [run.id for run in store.runs()] == [wanted]
     jobs.cancel(store, wanted)
     wait_for(lambda: not store.run(wanted).state.active)
@@ -38,6 +39,7 @@ def test_the_same_settings_are_answered_from_the_store(
     fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page("runs", fitted_store, monkeypatch)
+    page.session_state["fit.effort"] = "Quick"
     widget(page, "number_input", "fit.rank").set_value(3).run()
     assert "it opens at once" in words(page)
     widget(page, "button", "start.fit").click().run()
@@ -48,10 +50,10 @@ def test_effort_moves_the_advanced_settings(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page("runs", fitted_store, monkeypatch)
-    assert widget(page, "number_input", "fit.max_iterations.Standard").value == 50
+    assert widget(page, "number_input", "fit.consensus.Standard").value == 8
     page.session_state["fit.effort"] = "Thorough"
     page.run()
-    assert widget(page, "number_input", "fit.max_iterations.Thorough").value == 200
+    assert widget(page, "number_input", "fit.consensus.Thorough").value == 20
 
 
 def test_experiments_that_need_an_outcome_are_not_offered_without_one(
@@ -60,7 +62,11 @@ def test_experiments_that_need_an_outcome_are_not_offered_without_one(
     store.add_dataset(tiny_dataset(outcome=False))
     page = tab(open_page("runs", store, monkeypatch), TAB, "Experiments")
     offered = widget(page, "selectbox", "experiment.kind").options
-    assert offered == ["Add false entries", "Fit again and again"]
+    assert offered == [
+        "Add false entries",
+        "Fit again and again",
+        "Try several numbers of phenotypes",
+    ]
 
 
 def test_ranks_are_read_from_text(fitted_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,10 +140,12 @@ def test_two_runs_side_by_side(
     again = Request("fit", card.dataset, {**card.request.settings, "seed": 1})
     fitted_store.publish_run(again, files, 2e9, 3.0)
     page = tab(page, TAB, "Compare two")
-    settings, matched = page.dataframe[0].value, page.dataframe[-1].value
+    settings, matched = page.dataframe[0].value, page.get("plotly_chart")[-1]
     assert settings.set_index("Setting").loc["seed", "Differs"] == "yes"
     assert set(settings.loc[settings["Differs"] == "yes", "Setting"]) <= {"seed", "took"}
-    assert matched["Similarity"].min() == pytest.approx(1.0)
+    bars = json.loads(matched.proto.spec)["data"][0]
+    assert bars["text"] == ["1.00"] * 3
+    assert "3 of 3 pairs are nearly the same" in words(page)
 
 
 def test_a_run_that_was_exported_can_be_taken_in_elsewhere(

@@ -62,6 +62,15 @@ def test_table_names_every_phenotype(
     assert "P01" in shown and "P02" in shown
 
 
+def test_signs_are_printed(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(f"fit {events} --method cp_als --rank 3 --out {tmp_path / 'r'}".split())
+    said = capsys.readouterr().out
+    assert "CP-ALS, rank 3" in said
+    assert re.search(r"\+\d+% ", said) and re.search(r"-\d+% ", said)
+
+
 def test_all_wrong_settings_are_named_at_once(
     events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,7 +110,7 @@ def test_ctrl_c_keeps_the_last_full_iteration(events: Path, tmp_path: Path) -> N
     )
     assert process.stderr is not None
     seen, limit = b"", time.monotonic() + 60
-    while not re.search(rb"[1-9]\d*/100000", seen):  # the first iterations are through
+    while not re.search(rb"iteration [1-9]", seen):  # the first iterations are through
         part = os.read(process.stderr.fileno(), 4096)
         seen += part
         assert part and time.monotonic() < limit, seen.decode()
@@ -137,10 +146,25 @@ def test_the_same_command_goes_on_after_ctrl_c(
     assert load_model(out / "model.npz").n_iterations_ == 4
     assert main([*words, str(out)]) == 0
     said = capsys.readouterr().err
-    assert "Going on after iteration 4" in said and "goes on from here" not in said
-    assert sorted(path.name for path in out.iterdir()) == sorted(fit.RESULTS)
+    assert "Going on after iteration 4" in said and "with more --iterations goes on" in said
     for name in ("phenotypes.json", "memberships.csv"):
         assert (out / name).read_bytes() == (whole / name).read_bytes()
+    words[words.index("9")], words[words.index("--tolerance") + 1] = "5000", "0.001"
+    assert main([*words, str(out)]) == 0  # another tolerance is another fit
+    assert "Going on" not in capsys.readouterr().err
+    assert sorted(path.name for path in out.iterdir()) == sorted(fit.RESULTS)  # converged
+
+
+def test_a_consensus_says_in_how_many_fits_each_phenotype_is(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"fit {events} --rank 2 --consensus 3 --jobs 2 --out {tmp_path / 'c'}".split()
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "fits" in said.out and "3 of 3" in said.out
+    found = json.loads((tmp_path / "c" / "phenotypes.json").read_text())
+    assert [each["found_in"] for each in found["phenotypes"]] == 2 * [{"fits": 3, "of": 3}]
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == sorted(fit.RESULTS)
 
 
 def test_the_dashboard_takes_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,10 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from rich.console import Console
 
 from swiftcore.cli import main
+from swiftcore.cli.experiment_tables import experiment_tables
+from swiftcore.cli.progress_log import ProgressLog
+from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
+from swiftcore.evaluation.methods import classifiers
+from swiftcore.evaluation.protocol.scores import compare_with, summarise
 
 
 @pytest.fixture
@@ -51,6 +59,97 @@ def test_evaluate_writes_json_csv_and_a_page(
     assert "http" not in without_plotly and "<script src" not in page
 
 
+def test_tables_have_spread_and_intervals_and_no_nan(
+    events: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(classifiers._MAKERS, "knn", lambda *_: None)  # fails in every fold
+    out, spec = tmp_path / "out", tmp_path / "spec.json"
+    spec.write_text('{"rank": 2, "sharpness": 5, "max_iterations": 5, "method": "cp_als"}')
+    words = f"evaluate {events} --folds 3 --quick --methods lasso_indicators knn_indicators"
+    assert main([*words.split(), "--spec", str(spec), "--out", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "nan" not in shown.out.lower() and "CP-ALS (the given" in shown.out
+    assert "CP-ALS ahead by" in shown.out and " to +" in shown.out and "SD" in shown.out
+    line = next(one for one in shown.out.splitlines() if "k-nearest" in one)
+    assert [cell.strip() for cell in line.split("│")[2:-1]] == ["", "", "0", "", ""]
+    said = " ".join(shown.err.split())
+    assert "failed 3 times" in said and "is the given spec (R = 2, sharpness 5" in said
+    log = (out / "progress.log").read_text().splitlines()
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* ", one) for one in log)
+    assert sum(" failed: " in one for one in log) == 6 and log[-1].endswith(" done")
+    assert "18/18 k-nearest neighbours on indicators, fold 3" in said  # no terminal: lines
+
+
+def test_progress_is_in_the_file_while_it_runs(tmp_path: Path) -> None:
+    screen = Console(file=io.StringIO(), force_terminal=False)
+    with ProgressLog(tmp_path / "new" / "progress.log", screen) as log:
+        for done in range(1, 101):
+            log(ExperimentProgress(done, 100, f"part {done}", 1.0, 2.0))
+            lines = (tmp_path / "new" / "progress.log").read_text().splitlines()
+            assert len(lines) == done and lines[-1].endswith(f"part {done}; 2 s left")
+    assert len(screen.file.getvalue().splitlines()) == 21  # the first, then every twentieth
+    with ProgressLog(tmp_path / "new" / "progress.log", screen) as log:
+        log.note("taken up\nagain")
+    assert len((tmp_path / "new" / "progress.log").read_text().splitlines()) == 101
+
+
+def test_noise_ablation_and_stability_print_their_comparison() -> None:
+    scores = pd.DataFrame(
+        [
+            (method, "factorization", 3, level, 0, 0, 0, fold, 0.5 + 0.1 * (method == "swift"))
+            for method in ("swift", "cp_als")
+            for level in (0.0, 0.1)
+            for fold in range(3)
+        ],
+        columns=["method", "kind", "rank", "level", "draw", "subset", "repeat", "fold", "score"],
+    )
+    survival = pd.DataFrame({"rank": [3], "phenotype": ["P01"], "level": [0.1], "cosine": [0.9]})
+    noise = Experiment(
+        "noise",
+        {"metric_title": "PR-AUC"},
+        {
+            "scores": scores,
+            "survival": survival,
+            "summary": summarise(scores, 1 / 3, within=["level"]),
+            "comparison": compare_with(scores, "swift", 1 / 3, within=["level"]),
+        },
+    )
+    first, clean, noisy = experiment_tables(noise)
+    assert first.lines == (("10%", "0.900", "", "100%"),)
+    assert clean.title == "PR-AUC, 0% false entries, 3 components"
+    assert noisy.lines[0][:4] == ("SWIFT", "0.600", "0.000", "3") and noisy.lines[0][4:] == ("", "")
+    assert noisy.lines[1][4:] == ("+0.100", "+0.100 to +0.100")
+    matches = pd.DataFrame(
+        [
+            (method, 2, phenotype, against, run, 0.9 if method == "swift" or run else 0.1)
+            for method in ("swift", "cp_als")
+            for phenotype in ("P01", "P02")
+            for against in ("seed", "fold")
+            for run in range(3)
+        ],
+        columns=["method", "rank", "phenotype", "against", "run", "cosine"],
+    )
+    summary = pd.DataFrame(
+        {
+            "phenotype": ["P01"],
+            "seeds": 1.0,
+            "folds": 1.0,
+            "cosine": 0.9,
+            "method": "swift",
+            "rank": 2,
+        }
+    )
+    seeds, rows, *_ = experiment_tables(
+        Experiment("stability", {}, {"matches": matches, "summary": summary})
+    )
+    assert [line[1] for line in seeds.lines] == ["1.000", "0.667"]
+    assert seeds.lines[1][4] == "+0.333" == rows.lines[1][4]
+    assert rows.lines[1][5] != seeds.lines[1][5]  # parts of the rows overlap: a wider interval
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["ablate", "stability", "noise"])
 def test_the_other_experiments_write_theirs(events: Path, tmp_path: Path, command: str) -> None:
@@ -74,13 +173,13 @@ def test_neighbours_cope_with_few_rows(events: Path, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_twice_leaves_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("swiftcore.cli.experiments.run_experiment", interrupted)
-    assert main(["evaluate", "heart_failure", "--out", "x"]) == 130
+    assert main(["evaluate", "heart_failure", "--out", str(tmp_path)]) == 130
     assert "Left at once" in capsys.readouterr().err
 
 

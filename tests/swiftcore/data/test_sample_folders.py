@@ -19,6 +19,13 @@ def test_heart_failure_folder_is_the_sample() -> None:
     assert ours.outcome.tolist() == sample.outcome.tolist()
 
 
+def test_who_the_patients_are_and_when_they_came_are_no_features() -> None:
+    inspection = inspect_path(sample_folder("heart_failure"))
+    assert inspection.summary and inspection.summary.shape == (1000, 100, 100)
+    assert inspection.summary.mode_names == ("patient", "diagnosis", "medication")
+    assert not inspection.problems
+
+
 def test_heart_failure_before_the_outcome_loses_nothing() -> None:
     """The sample's events all lie before the onset, so looking back changes no cell."""
     folder = sample_folder("heart_failure")

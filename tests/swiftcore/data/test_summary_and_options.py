@@ -110,3 +110,14 @@ def test_options_from_text_and_back() -> None:
     with pytest.raises(InvalidSettings) as caught:
         options_from_text(["colour=red", "top=many", "join", "before_outcome=perhaps"])
     assert len(caught.value.problems) == 4
+
+
+def test_classes_too_small_for_an_evaluation_are_said_with_the_cure() -> None:
+    outcome = np.array(["a"] * 30 + ["b"] * 4 + ["c"] + [""] * 2)
+    tensor = SparseTensor.from_coordinates([(row, row % 3) for row in range(37)], np.ones(37))
+    said = " ".join(summarize(tensor, outcome, "kind", Findings()).sentences())
+    assert "Too few rows for an evaluation in 5 folds: 'b' (4), 'c' (1)." in said
+    assert "--least-class-size 5" in said
+    outcome[30:] = "a"
+    outcome[:10] = "b"
+    assert "Too few" not in " ".join(summarize(tensor, outcome, "kind", Findings()).sentences())

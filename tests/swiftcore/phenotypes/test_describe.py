@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import pytest
 
 from swiftcore import InvalidSettings, Mode, Phenotypes, describe_phenotypes
+from swiftcore.phenotypes.consensus import Agreement
+from swiftcore.phenotypes.shares import masses, profiles, row_shares
 
 MODES = (
     Mode("patient", ("a", "b", "c")),
@@ -126,6 +130,45 @@ def test_a_notebook_shows_a_table_in_which_no_label_is_markup() -> None:
     assert shown.count("<tr>") == 1 + len(found)
     assert "<script" not in shown and "<b>" not in shown and 'x" ' not in shown
     assert "75% &lt;script&gt;alert(1)&lt;/script&gt;" in shown and "&lt;b&gt;diagnosis" in shown
-    assert "<td>P02</td><td>69.2%</td><td>2</td>" in shown
+    assert f"<td>P02</td><td>{escape(found[0].name)}</td><td>69.2%</td><td>2</td>" in shown
     assert found[0]._repr_html_() == Phenotypes(found[:1])._repr_html_()
     assert Phenotypes()._repr_html_().count("<td>") == 0
+
+
+SIGNED = [
+    np.array([[2.0, -3.0], [1.0, 0.0], [-1.0, 1.0]]),
+    np.array([[0.8, -0.6], [-0.6, 0.8], [0.0, 0.0]]),
+    np.array([[1.0, 0.0], [0.0, 1.0]]),
+]
+
+
+def test_signs_are_kept_and_shares_go_by_absolute_value() -> None:
+    first, second = sorted(describe_phenotypes(SIGNED, MODES), key=lambda one: one.component)
+    assert [first.share, second.share] == pytest.approx([0.5, 0.5])  # 4 x 1.4 each
+    weights = [(item.label, item.weight) for item in second.items["diagnosis"]]
+    assert weights == [("gout", pytest.approx(0.8 / 1.4)), ("flu", pytest.approx(-0.6 / 1.4))]
+    assert all(item.lift > 0 for item in second.items["diagnosis"])
+    assert second.rows == (2,)  # row 0 has less of it, which is not carrying it
+    assert second.name == "gout + y"
+
+
+def test_row_shares_add_up_by_absolute_value() -> None:
+    shares = row_shares(SIGNED)
+    np.testing.assert_allclose(np.abs(shares).sum(axis=1), 1)
+    np.testing.assert_allclose(shares[0], [0.4, -0.6])
+    plain = row_shares(FACTORS)
+    np.testing.assert_allclose(plain[:2], [[1, 0, 0], [0.5, 0.5, 0]])
+    np.testing.assert_allclose(np.abs(profiles(SIGNED[1])).sum(axis=0), 1)
+    np.testing.assert_allclose(masses(SIGNED), [4 * 1.4, 4 * 1.4])
+
+
+def test_a_consensus_says_in_how_many_fits_and_how_far_off() -> None:
+    spread = [np.full(factor.shape, 0.25) for factor in FACTORS[1:]]
+    rank = FACTORS[0].shape[1]
+    agreed = Agreement(5, (2,) + (5,) * (rank - 1), spread)
+    found = {p.component: p for p in describe_phenotypes(FACTORS, MODES, agreement=agreed)}
+    assert found[0].found_in == (2, 5) and found[0].found_rarely
+    assert found[1].found_in == (5, 5) and not found[1].found_rarely
+    assert all(i.spread == 0.25 for p in found.values() for m in p.items.values() for i in m)
+    alone = describe_phenotypes(FACTORS, MODES)[0]
+    assert alone.found_in is None and not alone.found_rarely

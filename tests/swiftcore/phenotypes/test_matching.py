@@ -44,6 +44,16 @@ def test_match_gives_every_component_its_similarity_to_its_partner() -> None:
     np.testing.assert_allclose(match(clean, mixed), [1.0, 0.0, 1.0])
 
 
+def test_a_component_turned_round_is_found_again() -> None:
+    rng = np.random.default_rng(1)
+    clean = [rng.normal(size=(7, 3)), rng.normal(size=(5, 3))]
+    turned = [clean[0] * [-1, 1, -1], clean[1] * [1, 1, -1]]  # the third turned twice
+    whole = similarity(clean, turned)
+    np.testing.assert_allclose(np.diag(whole), [-1, 1, 1])
+    assert partners(whole) == [(0, 0), (1, 1), (2, 2)]
+    np.testing.assert_allclose(match(clean, turned), 1)
+
+
 def test_the_module_is_cheap_to_import() -> None:
     code = "import sys, swiftcore.phenotypes.matching; print('scipy.optimize' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from swiftcore import InvalidData, InvalidSettings, NotEnoughMemory, Swift, build_costs
 from swiftcore.data.synthetic.ehr import generate_ehr
+from swiftcore.data.synthetic.ehr_phenotypes import UNSTABLE
 from swiftcore.runtime import memory
 from swiftcore.tensor import SparseTensor
 
@@ -38,8 +39,10 @@ def test_planted_phenotypes_are_found(seed: int) -> None:
         [cosines(ehr.truth[mode][:, rows], model.factors_[mode][:, columns]) for mode in (1, 2)],
         axis=0,
     )
-    print(f"seed {seed}: mean {per_mode.mean():.3f}, minimum {per_mode.min():.3f}")
-    assert per_mode.mean() >= 0.9
+    steady = per_mode[[p.role != UNSTABLE for p in ehr.phenotypes]]
+    print(f"seed {seed}: mean {steady.mean():.3f}, minimum {steady.min():.3f}")
+    # A single fit may miss one of them; all the others are found.
+    assert np.sort(steady)[1:].mean() >= 0.97 and np.sort(steady)[1] >= 0.85
 
 
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:

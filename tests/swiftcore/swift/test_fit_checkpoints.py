@@ -120,9 +120,11 @@ def begins_anew(path: Path, caplog: pytest.LogCaptureFixture, **settings: Any) -
     """Whether a fit leaves the state aside and says so; its bits are right in any case."""
     caplog.clear()
     told: list[object] = []
+    state = path.read_bytes()
     assert bits(fitted(FitCheckpoint(path, resumed=told.append), **settings)) == bits(
         fitted(**settings)
     )
+    path.write_bytes(state)  # it ended at its limit and kept where it was then
     assert bool(told) != ("begins anew" in caplog.text)
     return not told
 
@@ -237,6 +239,7 @@ def test_half_a_minute_and_one_step_is_the_most_that_is_lost(
 
     monkeypatch.setattr(FitFile, "write", write)
     model = fitted(FitCheckpoint(tmp_path / "state.npz"), start=start)
+    assert times.pop() == clock.now  # where it reached its limit, to go on from there
     gaps = np.diff(times)
     assert len(times) > 4 and gaps.min() >= INTERVAL
     assert gaps.max() <= INTERVAL + 25.0 and gaps[-1] < INTERVAL + 7.0
@@ -245,8 +248,8 @@ def test_half_a_minute_and_one_step_is_the_most_that_is_lost(
 
 
 def test_a_quick_fit_writes_nothing(tmp_path: Path) -> None:
-    fitted(FitCheckpoint(tmp_path / "state.npz"))
-    assert list(tmp_path.iterdir()) == []
+    model = fitted(FitCheckpoint(tmp_path / "state.npz"), tolerance=1e-2, max_iterations=200)
+    assert model.outcome_ is FitOutcome.CONVERGED and list(tmp_path.iterdir()) == []
 
 
 def test_every_method_takes_a_checkpoint_and_only_swift_uses_it(tmp_path: Path) -> None:
@@ -256,3 +259,19 @@ def test_every_method_takes_a_checkpoint_and_only_swift_uses_it(tmp_path: Path) 
         path = tmp_path / method
         fit_dataset(dataset, spec, n_jobs=1, checkpoint=FitCheckpoint(path, 0.0))
         assert path.exists() is used
+
+
+@pytest.mark.parametrize("limits", [(4, 15), (0, 3, 9, 15)])
+@pytest.mark.parametrize("settings", [{}, {"start": "random", "n_restarts": 2}])
+def test_a_fit_that_ended_at_its_limit_goes_on_as_if_it_had_been_larger(
+    limits: tuple[int, ...], settings: dict[str, Any], tmp_path: Path
+) -> None:
+    checkpoint = FitCheckpoint(tmp_path / "state.npz")
+    for limit in limits:
+        model = fitted(checkpoint, max_iterations=limit, **settings)
+        assert model.outcome_ is FitOutcome.ITERATION_LIMIT
+    assert kept_iteration(checkpoint.path) == 15
+    factors, history, _ = bits(fitted(**settings))
+    mine, entries, _ = bits(model)
+    assert mine == factors
+    assert [replace(one, max_iterations=15) for one in entries] == history

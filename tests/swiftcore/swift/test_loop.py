@@ -62,7 +62,7 @@ def test_outcomes() -> None:
     tensor, costs, factors = random_problem(2, (8, 6, 5), 2, 0.3, False)
 
     def fit(callback=None, **settings) -> Swift:
-        model = Swift(2, n_jobs=1, **settings)
+        model = Swift(2, n_jobs=1, **{"sharpness": 10.0, **settings})
         return model.fit(tensor, costs, initial_factors=factors, callback=callback)
 
     short = fit(max_iterations=2, tolerance=0)

@@ -143,3 +143,15 @@ def test_texts_without_words_are_refused(write: Write) -> None:
     write("d/a/1.txt", "12 34 !!")
     with pytest.raises(InvalidData, match="no words"):
         read_path(write("d/b/2.txt", "the of and").parent.parent, BuildOptions(), Findings())
+
+
+def test_a_vocabulary_of_size_0_has_all_words(write: Write) -> None:
+    rows = "".join(f'{k},"{text}"\n' for k, text in enumerate(TEXTS)).replace("\n\n", " ")
+    path, findings = write("all.csv", "id,text\n" + rows), Findings()
+    texts = {"text": "text"}
+    data = read_path(path, BuildOptions(columns=texts, vocabulary_size=0), findings)
+    assert data.tensor.modes[1].labels == data.words and len(data.words) > 4
+    assert not any("chosen over all documents" in note for note in findings.notes)
+    few = read_path(path, BuildOptions(columns=texts, vocabulary_size=3), findings)
+    assert len(few.tensor.modes[1].labels) == 3
+    assert any("The 3 words were chosen over all documents" in note for note in findings.notes)

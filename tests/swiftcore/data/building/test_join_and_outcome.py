@@ -262,3 +262,17 @@ def test_dates_that_can_be_read_two_ways_are_asked_for(write: Write) -> None:
     assert {problem.code for problem in caught.value.problems} == {"date-order"}
     settled = BuildOptions(date_order="day first", **options)  # type: ignore[arg-type]
     assert read_path(folder, settled, Findings()).tensor.n_entries == 2
+
+
+def test_a_column_called_outcome_is_the_outcome_unless_none_is_wanted(write: Write) -> None:
+    write("plain/diagnoses.csv", "patient_id,code\n1,a\n2,b\n3,a\n4,b\n")
+    write("plain/drugs.csv", "patient_id,drug\n1,x\n2,y\n3,x\n4,y\n")
+    rows = "1,f,0\n2,m,1\n3,f,0\n4,m,1\n"
+    folder = write("plain/patients.csv", f"patient_id,sex,Outcome\n{rows}").parent
+    findings = Findings()
+    found = read_path(folder, BuildOptions(), findings)
+    assert found.outcome is not None and found.outcome.tolist() == [False, True, False, True]
+    assert found.outcome_name == "Outcome" == findings.mapping["outcome"]
+    assert read_path(folder, BuildOptions(outcome="none"), Findings()).outcome is None
+    sex = read_path(folder, BuildOptions(outcome_column="sex"), Findings()).outcome
+    assert sex is not None and set(sex) == {"f", "m"}

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from swiftcore.data.synthetic.ehr import SyntheticEhr, generate_ehr
-from swiftcore.data.synthetic.ehr_vocabulary import (
-    DIAGNOSES,
-    MEDICATIONS,
-    MEN_ONLY,
-    PHENOTYPES,
-    WOMEN_ONLY,
-)
+from swiftcore.data.synthetic.ehr_phenotypes import ARTEFACT, PHENOTYPES
+from swiftcore.data.synthetic.ehr_vocabulary import DIAGNOSES, MEDICATIONS, MEN_ONLY, WOMEN_ONLY
 from swiftcore.errors import InvalidSettings
 
 
@@ -44,9 +39,11 @@ def test_same_seed_same_data_other_seed_other_data() -> None:
         generate_ehr(300, seed=8),
     )
     assert one.tensor.digest() == again.tensor.digest()
-    for attribute in ("outcome", "age", "is_man"):
-        np.testing.assert_array_equal(getattr(one, attribute), getattr(again, attribute))
-        assert np.any(getattr(one, attribute) != getattr(other, attribute))
+    assert np.array_equal(one.outcome, again.outcome) and np.any(one.outcome != other.outcome)
+    for attribute in ("age", "is_man", "clinic"):
+        mine = getattr(one.patients, attribute)
+        np.testing.assert_array_equal(mine, getattr(again.patients, attribute))
+        assert np.any(mine != getattr(other.patients, attribute))
     for mine, theirs in zip(one.truth, again.truth, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     for records in ("patient", "day", "diagnoses", "medications"):
@@ -71,8 +68,9 @@ def test_truth_matches_tensor_and_phenotypes(ehr: SyntheticEhr) -> None:
                 mode.labels[row]: factor[row, column] for row in np.flatnonzero(factor[:, column])
             }
             assert found == pytest.approx(planted)
-    carried = np.count_nonzero(memberships, axis=1)
-    assert set(carried) == {0, 1, 2, 3}
+    disease = [phenotype.role != ARTEFACT for phenotype in ehr.phenotypes]
+    carried = np.count_nonzero(memberships[:, disease], axis=1)
+    assert set(carried) == {0, 1, 2, 3, 4}
     assert (np.count_nonzero(memberships, axis=0) >= 50).all()
 
 
@@ -124,7 +122,7 @@ def test_phenotypes_push_the_outcome_both_ways(ehr: SyntheticEhr) -> None:
 def test_no_patient_has_what_their_sex_cannot_have(ehr: SyntheticEhr) -> None:
     for axis in (1, 2):
         labels = np.array(ehr.tensor.modes[axis].labels)[ehr.tensor.coordinates[:, axis]]
-        is_man = ehr.is_man[ehr.tensor.coordinates[:, 0]]
+        is_man = ehr.patients.is_man[ehr.tensor.coordinates[:, 0]]
         assert not set(labels[is_man]) & WOMEN_ONLY
         assert not set(labels[~is_man]) & MEN_ONLY
 

@@ -22,6 +22,7 @@ MADE = {
     "noise": made_up.noise(),
     "ablation": made_up.ablation(),
     "stability": made_up.stability(),
+    "tune": made_up.tune(),
     "links": made_up.links(),
 }
 

@@ -9,17 +9,23 @@ import pytest
 from support.evaluation_data import planted_patients
 
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
+from swiftcore.evaluation.methods.method import AS_RECORDED
 from swiftcore.evaluation.protocol.folds import make_folds, read_labels
 from swiftcore.evaluation.protocol.preparation import PARTS, Prepared, prepare
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.tensor import SparseTensor
 
 OPTIONS = [
-    {"equal_rows": True},
-    {"rarity_weighting": True},
-    {"label_weighting": 2.0},
-    {"presence": True},
-    {"equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0, "presence": True},
+    {"row_mass": "equal"},
+    {"feature_weighting": "rarity"},
+    {"feature_weighting": "outcome", "outcome_power": 2.0},
+    {"entry_values": "presence"},
+    {"entry_values": "log counts"},
+    {
+        "row_mass": "equal",
+        "feature_weighting": "rarity and outcome",
+        "entry_values": "presence",
+    },
 ]
 
 
@@ -60,7 +66,7 @@ def test_a_test_row_is_projected_in_the_same_way_whoever_comes_with_it(
 def test_with_equal_rows_the_weight_of_a_row_makes_no_difference(
     prepared: Prepared, factor: float
 ) -> None:
-    setting = {"max_iterations": 6, "equal_rows": True}
+    setting = {"max_iterations": 6, **AS_RECORDED, "row_mass": "equal"}
     tensor = prepared.tensors["test"]
     values = np.where(tensor.coordinates[:, 0] == 2, factor, 1.0) * tensor.values
     heavy = SparseTensor(tensor.modes, tensor.coordinates, values)
@@ -83,7 +89,7 @@ def test_on_presence_the_size_of_an_entry_makes_no_difference(prepared: Prepared
         for values in (lambda size: rng.integers(1, 30, size).astype(float), np.ones)
     )
     few = {"max_iterations": 3}
-    found = fitted(counted, {**few, "presence": True}, key)
+    found = fitted(counted, {**few, "entry_values": "presence"}, key)
     expected, other = (fitted(one, few, key) for one in (ones, counted))
     for part in PARTS:
         np.testing.assert_array_equal(
@@ -98,9 +104,9 @@ def test_where_every_entry_is_one_presence_is_no_setting_of_its_own() -> None:
     for method in CATALOGUE.values():
         for quick in (True, False):
             counts, binary = method.settings(quick), method.settings(quick, binary=True)
-            assert not any("presence" in setting for setting in binary)
+            assert not any(setting.get("entry_values") == "presence" for setting in binary)
             for setting in counts:
-                bare = {name: value for name, value in setting.items() if name != "presence"}
+                bare = {name: value for name, value in setting.items() if name != "entry_values"}
                 assert binary.count(bare) == 1
 
 
@@ -116,7 +122,8 @@ def test_rarity_gives_common_features_less_of_the_model(prepared: Prepared) -> N
     )
     given = replace(prepared, tensors={**prepared.tensors, "train": crowded})
     shares = []
-    for setting in ({"max_iterations": 6}, {"max_iterations": 6, "rarity_weighting": True}):
+    for weighting in ("none", "rarity"):
+        setting = {"max_iterations": 6, **AS_RECORDED, "feature_weighting": weighting}
         rows, first, _ = fitted(given, setting).factors
         shares.append(float((rows.sum(axis=0) * first[0]).sum() / rows.sum()))
     assert shares[1] < 0.5 * shares[0]

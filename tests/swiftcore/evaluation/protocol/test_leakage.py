@@ -21,7 +21,7 @@ from swiftcore.tensor import Mode, SparseTensor
 SWIFT = CATALOGUE["swift"]
 SHORT = json.dumps({"max_iterations": 6})
 WEIGHTED = json.dumps(
-    {"max_iterations": 6, "equal_rows": True, "rarity_weighting": True, "label_weighting": 1.0}
+    {"max_iterations": 6, "row_mass": "equal", "feature_weighting": "rarity and outcome"}
 )
 
 

@@ -1,0 +1,156 @@
+"""``swift tune``: the settings of a model, chosen by rows that were held back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from joblib import parallel_config
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from swiftcore.cli.data_argument import add_data, load_data, screen
+from swiftcore.cli.experiments import ignore_ctrl_c, write_experiment_page
+from swiftcore.cli.progress_line import StoppableLine
+from swiftcore.evaluation.experiments.checkpoints import Stopped
+from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
+from swiftcore.evaluation.experiments.tuning.settings import UNLIMITED, TuneSettings
+from swiftcore.evaluation.experiments.tuning.tune import tune
+from swiftcore.progress import duration
+from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.spec import ModelSpec
+
+USUAL = TuneSettings()
+SCHEMA = 1  # of what --json prints: raise it when a field changes its meaning
+UNITS = {"s": 1 / 60, "m": 1.0, "h": 60.0, "": 1.0}  # in minutes
+SHOWN = ("rank", "setting", "folds", "loss", "behind", "stability", "state")
+
+
+def add_tune(parser: argparse.ArgumentParser) -> None:
+    """The data, the time, and among what is chosen."""
+    add_data(parser)
+    parser.add_argument(
+        "--budget",
+        dest="minutes",
+        type=_minutes,
+        default=USUAL.minutes,
+        metavar="TIME",
+        help="time it may take: 90s, 10m (default), 2h, or none for no limit",
+    )
+    parser.add_argument(
+        "--ranks",
+        nargs="+",
+        type=int,
+        default=list(USUAL.ranks),
+        help=f"numbers of components to try (default {' '.join(map(str, USUAL.ranks))})",
+    )
+    parser.add_argument(
+        "--guided",
+        action="store_true",
+        help="try settings that weigh features by the outcome, too",
+    )
+    parser.add_argument("--seed", type=int, default=USUAL.seed)
+    parser.add_argument("--jobs", type=int, default=USUAL.jobs, help="processes (default 1)")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the results")
+    parser.set_defaults(run=_run)
+
+
+def _minutes(text: str) -> float:
+    if text == "none":
+        return UNLIMITED
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text)
+    if found is None or float(found[1]) == 0:
+        raise argparse.ArgumentTypeError("give a time such as 90s, 10m or 2h, or none")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    names = ("ranks", "minutes", "guided", "seed", "jobs")
+    settings = TuneSettings(**{name: getattr(chosen, name) for name in names})
+    dataset = load_data(chosen.data, chosen.settings)
+    screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
+    try:
+        with _TuneLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
+            found = tune(dataset, settings, checkpoints=chosen.out / "parts", progress=line)
+    except Stopped as stopped:
+        screen.print(escape(str(stopped)), highlight=False)
+        return 130
+    found.write(chosen.out)
+    write_atomic(chosen.out / "spec.json", json.dumps(found.about["spec"], indent=2).encode())
+    write_experiment_page(found, chosen.out)
+    if chosen.json:
+        json.dump(_summary(found), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        _show(found)
+    title = ModelSpec.from_json(found.about["spec"]).title()
+    for said in (f"Chosen: {title}. {found.about['reason']}", *found.about["notes"]):
+        screen.print(escape(said), highlight=False)
+    if "not tried" in set(found.tables["candidates"]["state"]):
+        screen.print("The same command with more time goes on from here.", highlight=False)
+    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
+    return 0
+
+
+class _TuneLine(StoppableLine):
+    """Fits done, the time that is left at most, and what was tried last."""
+
+    def __init__(self) -> None:
+        columns = (BarColumn(), TextColumn("{task.fields[said]}"), TextColumn("{task.description}"))
+        super().__init__(Progress(*columns, console=screen), "fit")
+        self._task = self.progress.add_task("starting", total=None, said="")
+
+    def __call__(self, progress: ExperimentProgress) -> bool:
+        self.progress.update(
+            self._task,
+            total=progress.seconds + progress.seconds_left,
+            completed=progress.seconds,
+            description=escape(progress.what),
+            said=f"{progress.done} fits, {duration(round(progress.seconds_left))} left",
+        )
+        return self.stop
+
+
+def _summary(found: Experiment) -> dict[str, Any]:
+    """The choice as plain values; what was not tried has no loss."""
+    table = found.tables["candidates"]
+    lines = json.loads(table.to_json(orient="records"))
+    return {
+        "schema": SCHEMA,
+        "spec": found.about["spec"],
+        "reason": found.about["reason"],
+        "notes": found.about["notes"],
+        "candidates": [{**line, "setting": json.loads(line["setting"])} for line in lines],
+        "not_tried": int((table["state"] == "not tried").sum()),
+    }
+
+
+def _show(found: Experiment) -> None:
+    """The candidates, the chosen one first, then the smaller error."""
+    rows = found.tables["candidates"]
+    tried = rows[rows["folds"] > 0].assign(other=rows["state"] != "chosen")
+    order = tried.sort_values(["other", "folds", "behind"], ascending=[True, False, True])
+    table = Table(title="What was tried")
+    for name in SHOWN:
+        table.add_column(name, justify="left" if name in ("setting", "state") else "right")
+    for line in order[list(SHOWN)].itertuples(index=False):
+        table.add_row(*(_cell(cell) for cell in line))
+    Console(file=sys.stdout).print(table)
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, float):
+        return "" if pd.isna(cell) else f"{cell:.3f}"
+    if isinstance(cell, str) and cell.startswith("{"):
+        changes = json.loads(cell)
+        cell = ", ".join(f"{name.replace('_', ' ')} {one}" for name, one in changes.items())
+        cell = cell or "as usual"
+    return escape(str(cell))

@@ -1,0 +1,168 @@
+"""A result of any factorization can be looked at: every page, the report, and beside another."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from openpyxl import load_workbook
+from support.made_runs import computed
+from support.opened_page import drawn, open_page, tab, widget, words
+from support.tiny_store import tiny_dataset
+
+from dashboard.report.contents import Report
+from dashboard.report.from_store import report_of_run
+from dashboard.report.html_report import render_report
+from dashboard.report.tables import report_csv, report_json
+from dashboard.report.workbook import make_workbook
+from dashboard.store.cards import NEW_ROWS
+from dashboard.store.request import Request
+from dashboard.store.reviews import Reviews
+from dashboard.store.store import Store
+from dashboard.text.wording import PAGES
+from dashboard.widgets.origin import OF_THE_FIT
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for, title_of
+
+FACTORIZATIONS = [key for key, method in CATALOGUE.items() if method.is_factorization]
+SIGNED = 5  # components, enough for CP-ALS to use its signs on these data
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, dict[str, str]]:
+    """One data set and a fit of it by each method."""
+    store = Store(tmp_path_factory.mktemp("methods"))
+    dataset = store.add_dataset(tiny_dataset(rows=45), synthetic=True)
+    ranks = {key: SIGNED if CATALOGUE[key].signed else 3 for key in FACTORIZATIONS}
+    short = {"max_iterations": 30}
+    return store, {
+        key: computed(store, Request("fit", dataset, spec_for(key, rank=rank, **short).plain()))
+        for key, rank in ranks.items()
+    }
+
+
+Fitted = tuple[Store, dict[str, str]]
+
+
+@pytest.mark.parametrize("key", FACTORIZATIONS)
+def test_every_page_opens_and_says_the_method(
+    key: str, fitted: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, runs = fitted
+    for view in PAGES if key == "cp_als" else OF_THE_FIT:  # the other pages draw no factors
+        page = open_page(view, store, monkeypatch, run=runs[key])
+        if view == "phenotypes":
+            charts = drawn(page.run()).get("plotly_chart")
+            assert f"Found by {title_of(key)}." in words(page)
+            assert len(charts) == 4
+            marked = [title_of(key) in chart.proto.spec for chart in charts]
+            assert marked == [key != "swift"] * 4
+        assert not page.error, [one.value for one in page.error]
+        if view == "patients" and key == "cp_als":
+            for name in ("One patient", "Strength and outcome", "New patients"):
+                assert not tab(page, "tabs.patients", name).error
+
+
+@pytest.mark.parametrize("key", FACTORIZATIONS)
+def test_every_export_says_the_method(key: str, fitted: Fitted) -> None:
+    store, runs = fitted
+    report = report_of_run(store, Reviews(store.root), runs[key], 0)
+    title = title_of(key)
+    assert report.method == title and f"Found by {title}." in render_report(report)
+    assert json.loads(report_json(report))["method"] == title
+    about = zipfile.ZipFile(io.BytesIO(report_csv(report))).read("about.csv").decode("utf-8-sig")
+    assert ["Method", title] in list(csv.reader(io.StringIO(about)))
+    assert title in str(load_workbook(io.BytesIO(make_workbook(report))).active["A1"].value)
+    names = [sheet.working_name for sheet in report.phenotypes]
+    assert len(set(names)) == len(names) > 1
+    said = dict(report.settings)
+    assert ("sharpness" in said) == (CATALOGUE[key].costs == "all") and "seed" in said
+
+
+def signed_report(fitted: Fitted) -> Report:
+    store, runs = fitted
+    return report_of_run(store, Reviews(store.root), runs["cp_als"], 0)
+
+
+def test_signs_are_in_every_export(fitted: Fitted) -> None:
+    report = signed_report(fitted)
+    less = [
+        feature
+        for sheet in report.phenotypes
+        for mode in sheet.modes
+        for feature in mode.features
+        if feature.weight < 0
+    ]
+    assert less and all(feature.lift > 0 for feature in less)
+    page = render_report(report)
+    assert f"less {less[0].name}" in page and 'viewBox="-100' in page
+    cells = load_workbook(io.BytesIO(make_workbook(report))).active
+    assert any(f"less {less[0].name} (-" in str(c.value) for row in cells.rows for c in row)
+    features = zipfile.ZipFile(io.BytesIO(report_csv(report))).read("features.csv").decode()
+    assert min(float(row["weight"]) for row in csv.DictReader(io.StringIO(features[1:]))) < 0
+
+
+def test_signs_are_drawn(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, runs = fitted
+    page = drawn(open_page("phenotypes", store, monkeypatch, run=runs["cp_als"]).run())
+    assert "less" in words(page)  # what a minus means
+    for _ in range(SIGNED - 1):
+        bars, _, heat, _ = (json.loads(one.proto.spec) for one in page.get("plotly_chart"))
+        below = [text.startswith("-") for text in bars["data"][0]["text"]]
+        if any(below):
+            break
+        widget(page, "button", "next.phenotypes").click().run()
+    low, high = bars["layout"]["xaxis"]["range"]
+    assert any(below) and low == -high < 0
+    names = bars["layout"]["yaxis"]["ticktext"]
+    assert [name.startswith("less") for name in names] == below
+    assert heat["data"][0]["zmin"] == -heat["data"][0]["zmax"]
+
+
+def test_new_rows_are_described_by_every_method(fitted: Fitted) -> None:
+    store, runs = fitted
+    rows = store.add_dataset(tiny_dataset(rows=6, seed=5), synthetic=True, role=NEW_ROWS)
+    for key, run in runs.items():
+        found = store.projection(computed(store, Request("projection", rows, {}, run)))
+        assert len(found.memberships) == 6 and found.memberships.any()
+        assert (found.memberships < 0).any() == CATALOGUE[key].signed
+
+
+def test_swift_beside_cp_als_with_names(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, runs = fitted
+    card, more = store.datasets()[-1], runs["cp_als"]
+    page = drawn(open_page("phenotypes", store, monkeypatch, run=runs["swift"]).run())
+    page.session_state["w.other_run"] = more
+    page.session_state["swift.other_run"] = more
+    page = tab(page, "tabs.phenotypes", "Compare with another run")
+    assert "Here: **SWIFT**, there: **CP-ALS**." in words(page)
+    assert "Without a partner, in the other result: P0" in words(page)
+    pairs = next(
+        one["layout"]["yaxis"]["ticktext"]
+        for one in (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
+        if one["layout"]["xaxis"]["title"].get("text") == "Similarity"
+    )
+    report = report_of_run(store, Reviews(store.root), runs["swift"], 0)
+    names = {f"{sheet.identifier}: {sheet.name}" for sheet in report.phenotypes}
+    assert {pair.split("<br>")[0] for pair in pairs} == names
+    runs_page = tab(open_page("runs", store, monkeypatch, data=card.id), "runs.tab", "Compare two")
+    assert "pairs are nearly the same" in words(runs_page)
+
+
+def test_the_form_offers_every_factorization(
+    fitted: Fitted, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("runs", fitted[0], monkeypatch)
+    method = widget(page, "selectbox", "fit.method")
+    assert method.options == [title_of(key) for key in FACTORIZATIONS]
+    method.set_value("cp_als").run()
+    widget(page, "number_input", "fit.rank").set_value(SIGNED).run()
+    widget(page, "number_input", "fit.max_iterations.cp_als").set_value(30).run()
+    assert "it opens at once" in words(drawn(page))  # the request of the fixture
+    assert not [one for one in page.number_input if one.key.startswith("fit.sharpness")]
+    store.add_dataset(tiny_dataset(outcome=False))
+    page = open_page("runs", store, monkeypatch)
+    offered = widget(page, "selectbox", "fit.method").options
+    assert offered == [title_of(key) for key in FACTORIZATIONS if not CATALOGUE[key].needs_labels]

@@ -1,0 +1,164 @@
+"""What commands leave for programs: the spec, profiles by feature, memberships of new rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.tiny_store import tiny_dataset
+
+from swiftcore.cli import main
+from swiftcore.data.bundle import write_bundle
+from swiftcore.data.dataset import Dataset
+from swiftcore.fitting import FittedModel
+from swiftcore.spec import ModelSpec
+from swiftcore.tensor import Mode, SparseTensor
+
+
+def saved(dataset: Dataset, path: Path) -> Path:
+    write_bundle(dataset, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """30 x 8 x 6, with a feature that a spreadsheet would take for a formula."""
+    tiny = tiny_dataset()
+    rows, diagnoses, medications = tiny.tensor.modes
+    modes = (rows, Mode("diagnosis", ("=1+1", *diagnoses.labels[1:])), medications)
+    tensor = SparseTensor(modes, tiny.tensor.coordinates, tiny.tensor.values)
+    made = Dataset("tiny", tensor, tiny.outcome, "fever", "Made by a test.")
+    return saved(made, tmp_path_factory.mktemp("data") / "tiny.swift.npz")
+
+
+@pytest.fixture(scope="module")
+def fitted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a fit of a signed method, whose factors have values below 0."""
+    out = tmp_path_factory.mktemp("fit") / "run"
+    words = f"fit {data} --method cp_als --rank 5 --iterations 9 --seed 4 --out {out}"
+    assert main(words.split()) == 0
+    return out
+
+
+def read(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_profiles_are_shares_of_each_mode_in_the_order_of_the_data(fitted: Path) -> None:
+    head, *lines = read(fitted / "profiles.csv")
+    told = json.loads((fitted / "phenotypes.json").read_text())
+    assert head == ["mode", "feature", *sorted(one["id"] for one in told["phenotypes"])]
+    model = FittedModel.load(fitted / "model.npz")
+    named = [(mode.name, label) for mode in model.modes[1:] for label in mode.labels]
+    assert [(mode, feature.removeprefix("'")) for mode, feature, *_ in lines] == named
+    assert lines[0][1] == "'=1+1"
+    values = np.array([line[2:] for line in lines], dtype=np.float64)
+    assert (values >= 0).all() and min(factor.min() for factor in model.factors[1:]) < 0
+    for mode in ("diagnosis", "medication"):
+        own = values[[line[0] == mode for line in lines]]
+        np.testing.assert_allclose(own.sum(axis=0), 1, rtol=1e-12)
+
+
+def test_the_summary_says_what_a_program_asks_first(fitted: Path) -> None:
+    told = json.loads((fitted / "phenotypes.json").read_text())
+    assert told["from_store"] is False and told["run"] is None
+    for one in told["phenotypes"]:
+        assert one["name"] and one["found_in"] == {"fits": 1, "of": 1} and one["share"] > 0
+        assert set(one["items"]) == {"diagnosis", "medication"}
+
+
+def test_the_written_spec_fits_the_same_again_and_flags_go_before_it(
+    data: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = ModelSpec.from_json(json.loads((fitted / "spec.json").read_text()))
+    assert (spec.method, spec.rank, spec.seed) == ("cp_als", 5, 4)
+    words = f"fit {data} --spec {fitted / 'spec.json'} --out {tmp_path / 'again'}"
+    assert main(words.split()) == 0
+    one, again = (folder / "memberships.csv" for folder in (fitted, tmp_path / "again"))
+    assert one.read_bytes() == again.read_bytes()
+    words = f"fit {data} --spec {fitted / 'spec.json'} --rank 2 --json --out {tmp_path / 'two'}"
+    capsys.readouterr()
+    assert main(words.split()) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert (settings["rank"], settings["method"], settings["seed"]) == (2, "cp_als", 4)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ('{"sharpness": 2}', "rank-missing"),
+        ('{"rank": 0, "sharpness": -1}', "setting-sharpness"),
+        ('{"rank": 3, "sharpnes": 2}', "setting-unknown"),
+        ('{"rank": 3, "version": 99}', "spec-file"),
+        ("[1, 2]", "spec-file"),
+        ("rank: 3", "spec-file"),
+    ],
+)
+def test_a_spec_that_is_none_is_refused_in_words(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, code: str
+) -> None:
+    (tmp_path / "spec.json").write_text(content)
+    words = f"fit {data} --spec {tmp_path / 'spec.json'} --out {tmp_path / 'out'}"
+    assert main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert code in said and "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_result_needs_a_place(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(f"fit {data} --rank 2".split()) == 2
+    assert main(f"evaluate {data}".split()) == 2
+    assert capsys.readouterr().err.count("no-place") == 2
+
+
+def new_rows() -> Dataset:
+    """Three rows of the same kind, one with an unknown feature besides, and one of unknowns."""
+    modes = (
+        Mode("patient", ("a", "b", "c", "=stranger")),
+        Mode("medication", ("medication 3", "medication 1", "new drug")),
+        Mode("diagnosis", ("diagnosis 4", "diagnosis 2")),
+    )
+    places = [[0, 0, 0], [1, 1, 1], [1, 2, 0], [2, 0, 1], [3, 2, 1]]
+    tensor = SparseTensor.from_coordinates(places, np.arange(1.0, 6.0), modes=modes)
+    return Dataset("new", tensor, None, "", "Made by a test.")
+
+
+def test_new_rows_are_described_by_the_model(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, out = tmp_path / "run", tmp_path / "new"
+    words = f"fit {data} --rank 3 --iterations 9 --row-mass equal --entry-values presence"
+    assert main([*words.split(), "--out", str(run)]) == 0
+    capsys.readouterr()
+    rows = saved(new_rows(), tmp_path / "new.swift.npz")
+    assert main(f"project {run} {rows} --json --out {out}".split()) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "projection.json").read_text())
+    assert told["unknown_features"] == {"medication": ["new drug"]}
+    assert told["entries_left_out"] == 2 and told["rows"] == 4
+    assert told["rows_without_known_features"] == ["=stranger"]
+    head, *lines = read(out / "memberships.csv")
+    ids = ["P01", "P02", "P03"]
+    assert head == ["patient", *ids, *(f"{one} share" for one in ids)]
+    assert [line[0] for line in lines] == ["a", "b", "c", "'=stranger"]
+    values = np.array([line[1:] for line in lines], dtype=np.float64)
+    np.testing.assert_allclose(values[:3, 3:].sum(axis=1), 1)
+    assert not values[3].any()
+    model = FittedModel.load(run / "model.npz")  # by hand, in the model's order of modes
+    alone = SparseTensor.from_coordinates([[0, 4, 3]], [7.0], modes=model.modes).select(0, [0])
+    np.testing.assert_allclose(values[0, :3], model.transform(alone)[0], rtol=1e-6, atol=1e-12)
+    assert main(f"project {run / 'model.npz'} {rows} --out {out}".split()) == 0
+    assert "new drug" in capsys.readouterr().out
+
+
+def test_a_model_that_is_none_is_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(f"project {tmp_path} {data} --out {tmp_path / 'x'}".split()) == 2
+    assert main(f"project {data} {data} --out {tmp_path / 'x'}".split()) == 2
+    said = capsys.readouterr().err
+    assert "model-missing" in said and "model-file" in said and not (tmp_path / "x").exists()
