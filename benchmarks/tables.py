@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from benchmarks import RESULTS
+from benchmarks.evidence_tables import OURS, row_title
 from swiftcore.evaluation.experiments.result import Experiment
-from swiftcore.evaluation.methods.catalogue import title_of
 
 DOCUMENTS = tuple(RESULTS.parents[1] / name for name in ("README.md", "docs/evidence.md"))
 PAPER_RANKS = (5, 10, 20, 30, 40)
@@ -30,8 +30,8 @@ PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
     "cp_binary": (0.746, 0.743, 0.737, 0.756, 0.743),
     "cp_apr": (0.675, 0.768, 0.753, 0.743, 0.746),
 }
-OURS = ("swift", "supervised_swift")
 DATA_TITLES = {"bbc_fresh_evaluation": "BBC", "eicu_evaluation": "eICU"}
+SHOWN = ("swift", "supervised_swift")  # of ours, in the short table
 _BLOCK = re.compile(r"(<!-- (table|summary): ([\w ]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _ACROSS = {"evaluation": "rank", "noise": "level", "ablation": "rank"}
 
@@ -43,6 +43,8 @@ def paper_for(data: str) -> Mapping[str, tuple[float, ...]]:
 
 def table(experiment: Experiment, paper: Mapping[str, tuple[float, ...]]) -> str:
     """The paper's kind of table: mean ± SD, the paper's own mean in brackets."""
+    if experiment.kind == "stability":
+        return found_again(experiment)
     across = _ACROSS[experiment.kind]
     by = "recipe" if experiment.kind == "ablation" else "method"
     scores = experiment.tables["scores"]
@@ -58,7 +60,23 @@ def table(experiment: Experiment, paper: Mapping[str, tuple[float, ...]]) -> str
             _cell(means, spreads, name, column) + _of_paper(paper, name, across, column)
             for column in columns
         ]
-        lines.append(f"| {title_of(name)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {row_title(name)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def found_again(experiment: Experiment) -> str:
+    """Share of the components of a fit that fits with other seeds have too, in per cent."""
+    matches = experiment.tables["matches"]
+    seeds = matches[matches["against"] == "seed"]
+    shares = seeds.assign(found=seeds["cosine"] >= experiment.about["found_from"]).pivot_table(
+        index="method", columns="rank", values="found", sort=False
+    )
+    lines = [
+        "| method | " + " | ".join(f"rank {rank}" for rank in shares.columns) + " |",
+        "|---" * (len(shares.columns) + 1) + "|",
+    ]
+    for name, row in shares.iterrows():
+        lines.append(f"| {row_title(str(name))} | " + " | ".join(f"{x:.0%}" for x in row) + " |")
     return "\n".join(lines)
 
 
@@ -83,10 +101,10 @@ def _summary_cells(scores: pd.DataFrame) -> str:
     others = means.drop(list(OURS), errors="ignore")
     best, swift = str(others.idxmax()), means.get("swift")
     ahead = swift is None or others[best] > swift
-    ours = ["" if name not in means else f"{means[name]:.3f}" for name in OURS]
+    ours = ["" if name not in means else f"{means[name]:.3f}" for name in SHOWN]
     first = ours[0] if ahead else f"**{ours[0]}**"
     other = f"**{others[best]:.3f}**" if ahead else f"{others[best]:.3f}"
-    return f"{first} | {ours[1]} | {other} {title_of(best)}"
+    return f"{first} | {ours[1]} | {other} {row_title(best)}"
 
 
 def filled(document: str) -> str:

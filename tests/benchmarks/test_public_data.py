@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import public_data
-from benchmarks.evidence import joined
+from benchmarks.evidence_tables import joined
 from swiftcore.evaluation.experiments.result import Experiment
 
 CATEGORIES = ("business", "sport")

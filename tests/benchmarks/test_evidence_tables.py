@@ -1,0 +1,66 @@
+"""Rows put together from several experiments: nothing recorded is kept that would differ now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks.evidence_tables import CHOSEN, kept, named, others_recorded, stacked
+from swiftcore.evaluation.experiments.result import Experiment
+from swiftcore.evaluation.experiments.settings import ExperimentSettings
+
+DATA = {"name": "made up", "digest": "0" * 64, "shape": [4, 2, 2], "entries": 8}
+
+
+def experiment(data: dict[str, object] = DATA, **scores: list[float]) -> Experiment:
+    """Methods with a score in each of two folds."""
+    lines = [
+        {
+            "method": method,
+            "kind": "factorization",
+            "rank": 10,
+            "subset": 0,
+            "repeat": 0,
+            "fold": fold,
+            "score": score,
+            "validation": 0.5,
+            "second": 0.5,
+            "seconds": 1.0,
+            "setting": "{}",
+        }
+        for method, both in scores.items()
+        for fold, score in enumerate(both)
+    ]
+    about = {"data": data, "settings": ExperimentSettings().plain(), "seconds": 1.0}
+    return Experiment("evaluation", about, {"scores": pd.DataFrame(lines)})
+
+
+def test_rows_stand_in_the_usual_order_and_are_compared_with_the_shipped_form() -> None:
+    shipped = experiment(swift=[0.8, 0.6])
+    chosen = named(experiment(swift=[0.7, 0.7]), {"swift": CHOSEN})
+    whole = stacked(shipped, experiment(cp_apr=[0.5, 0.5]), chosen, experiment(cp_als=[0.4, 0.2]))
+    assert whole.tables["scores"]["method"].unique().tolist() == [
+        "swift",
+        CHOSEN,
+        "cp_als",
+        "cp_apr",
+    ]
+    compared = whole.tables["comparison"].set_index("method")["difference"]
+    assert compared.to_dict() == pytest.approx({CHOSEN: 0.0, "cp_als": 0.4, "cp_apr": 0.2})
+    assert whole.about["seconds"] == 4.0
+
+
+def test_recorded_rows_are_kept_when_some_come_out_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "recorded.json"
+    before = stacked(experiment(swift=[0.9, 0.9], cp_als=[0.4, 0.2], cp_apr=[0.5, 0.5]))
+    kept(before, path)
+    others = others_recorded(path, experiment(cp_als=[0.4, 0.2]))
+    assert others.tables["scores"]["method"].unique().tolist() == ["cp_als", "cp_apr"]
+    with pytest.raises(ValueError, match="no longer"):
+        others_recorded(path, experiment(cp_als=[0.4, 0.2 + 1e-12]))
+    with pytest.raises(ValueError, match="no longer"):
+        others_recorded(path, experiment(cp_nmu=[0.4, 0.2]))  # was not recorded
+    with pytest.raises(ValueError, match="other data"):
+        others_recorded(path, experiment({**DATA, "entries": 9}, cp_als=[0.4, 0.2]))
