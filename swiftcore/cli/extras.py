@@ -12,7 +12,6 @@ EXTRAS = {  # as in pyproject.toml, by the names under which they are imported
         *("plotly", "streamlit", "starlette", "python_multipart"),
         *("filelock", "jinja2", "openpyxl"),
     ),
-    "databases": ("duckdb",),
 }
 
 

@@ -67,7 +67,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         )
     summary = summarize(built.tensor, built.outcome, built.outcome_name, findings)
     name = options.name or _stem(path)
-    origin = _origin(path, findings.kind, options)
+    origin = origin_of(path, findings.kind, options)
     return Dataset(
         name,
         built.tensor,
@@ -106,7 +106,8 @@ def _stem(path: Path) -> str:
     return path.name.split(".")[0] or path.name
 
 
-def _origin(path: Path, kind: str, options: BuildOptions) -> str:
+def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
+    """Where a data set comes from and how it was built, in a sentence."""
     steps = [f"{KINDS[kind]} '{path.name}'"]
     if kind not in ("table", "document-table", "documents", "tns", "npz"):
         near = f"within {options.window_days:g} days"

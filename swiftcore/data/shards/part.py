@@ -99,4 +99,4 @@ def _outcome(arrays: dict[str, NDArray[Any]], manifest: Manifest, rows: int) -> 
         return stored
     if (stored >= len(manifest.outcome_classes)).any():
         raise ValueError("an outcome of no class")
-    return np.array(manifest.outcome_classes)[stored]
+    return np.asarray(np.array(manifest.outcome_classes)[stored])

@@ -145,14 +145,7 @@ class ShardWriter:
         DatasetSummary, str
             What was written, and its seal.
         """
-        kind, classes = "", ()
-        if outcome is not None:
-            flags = outcome.dtype == bool
-            kind = "bool" if flags else "text"
-            names = [] if flags else np.unique(outcome)
-            classes = tuple(str(one) for one in names)
-            stored = outcome if flags else np.searchsorted(names, outcome)
-            self._write_outcome(stored.astype("|b1" if flags else index_type(len(classes))))
+        kind, classes = self._add_outcome(outcome)
         manifest = Manifest(
             about.name,
             about.origin,
@@ -175,6 +168,17 @@ class ShardWriter:
         )
         self._give_name()
         return summary, open_shards(self.path).seal
+
+    def _add_outcome(self, outcome: NDArray[Any] | None) -> tuple[str, tuple[str, ...]]:
+        """Write everybody's outcome; its kind, and what the numbers of a text outcome mean."""
+        if outcome is None:
+            return "", ()
+        if outcome.dtype == bool:
+            self._write_outcome(outcome.astype("|b1"))
+            return "bool", ()
+        names, numbers = np.unique(outcome, return_inverse=True)
+        self._write_outcome(numbers.astype(index_type(len(names))))
+        return "text", tuple(str(one) for one in names)
 
     def _write_outcome(self, outcome: NDArray[Any]) -> None:
         first = 0
