@@ -95,17 +95,22 @@ def _events(
     named = name_column(table, roles)
     if named:
         feature, codes = with_names(feature, table.coded(named))
-    if roles.features[1:]:
-        findings.note(
-            f"Of {table.name} the column {roles.features[0]} is used; set 'features' "
-            f"to use {where_list(roles.features[1:])}."
-        )
+    note_unused(table.name, roles, findings)
     visit = table.coded(roles.visit) if roles.visit else None
     time = event_days(table, roles, options, findings)
     amount = numbers(table.coded(roles.value), table.name, findings) if roles.value else None
     who = Coded("patient", ids.codes, ids.labels)
     events = Events(roles.features[0], who, feature, codes, (), visit, time, amount)
     return events.usable(findings, table.name)
+
+
+def note_unused(table: str, roles: ColumnRoles, findings: Findings) -> None:
+    """Say which further columns could have been the features."""
+    if roles.features[1:]:
+        findings.note(
+            f"Of {table} the column {roles.features[0]} is used; set 'features' "
+            f"to use {where_list(roles.features[1:])}."
+        )
 
 
 def name_column(table: TextTable, roles: ColumnRoles) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.build_tensor import cell_values
-from swiftcore.data.building.multi_table import is_of_patients
+from swiftcore.data.building.multi_table import is_of_patients, note_unused
 from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
 from swiftcore.data.from_path.read_path import origin_of
 from swiftcore.data.from_path.sniff import KINDS, sniff, table_files
@@ -173,6 +173,7 @@ class _Build:
                 self.findings.mapping[plan.title] = f"patients by {plan.roles.row}"
             elif plan.events:
                 events.append(dataclasses.replace(plan.events, number=plan.number))
+                note_unused(plan.head.name, plan.roles, self.findings)
                 found = f"{plan.roles.row} has {plan.events.feature}"
                 self.findings.mapping[plan.title] = found
         self._check_roles(plans, events, patients)

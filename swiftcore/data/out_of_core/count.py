@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,14 @@ from swiftcore.tensor import Mode
 
 MAX_FEATURES = 1_000_000
 EXACT = 2**53  # whole numbers beyond it are not all floats
+NOBODY, NOTHING, ODD, NO_VALUE, NO_VISIT = range(1, 6)
+_FAULTS = {  # why a row is not used, in the words used for small tables
+    NOBODY: "rows without a patient or row id",
+    NOTHING: "rows without an entry in {}",
+    ODD: "rows whose name holds a line break (a stray quote?)",
+    NO_VALUE: "rows without a value",
+    NO_VISIT: "events without a visit",
+}
 _BLANKS = text_literal("".join(chr(code) for code in range(0x3001) if chr(code).isspace()))
 _WHOLE = text_literal(r"[+]?[0-9]{1,15}(\.0{0,15})?")
 
@@ -66,21 +75,14 @@ def count_features(
     InvalidData
         When amounts are not whole numbers, or features are past counting.
     """
-    who, feature, visit, value = _texts(events)
-    nobody, nothing = _blank(who), _blank(feature)
-    named = f"NOT {nobody} AND NOT {nothing}"
-    odd = f"{named} AND ({_odd(who)} OR {_odd(feature)})"
-    fine = f"{named} AND NOT ({odd})"
-    empty = f"{fine} AND {_blank(value)}" if value else "false"
-    wrong = f"NOT {_blank(value)} AND NOT {_is_whole(value)}" if value else "false"
-    homeless = f"{fine} AND NOT ({empty}) AND {_blank(visit)}" if by_visit else "false"
-    tests = (nobody, f"NOT {nobody} AND {nothing}", odd, empty, wrong, homeless, fine)
-    counted = ", ".join(f"count_if({one})" for one in tests)
+    limit = MAX_FEATURES * len(_FAULTS)
+    judged = _judged(database, events, by_visit)
     found = database.run(
-        f"SELECT {feature}, count(*), {counted} FROM {_source(database, events.number)} "
-        f"GROUP BY 1 LIMIT {MAX_FEATURES + 1}"
+        f"SELECT feature, fault, count(*), count_if(wrong) FROM {judged} "
+        f"GROUP BY 1, 2 LIMIT {limit + 1}"
     )
-    if len(found) > MAX_FEATURES:
+    used = [feature for feature, fault, _, _ in found if fault == 0]
+    if len(used) > MAX_FEATURES or len(found) > limit:
         raise refuse(
             "features-many",
             "A column has too many different features",
@@ -88,17 +90,18 @@ def count_features(
             f"more than {MAX_FEATURES:,}",
             "Set 'features' to a column of codes.",
         )
-    totals = [sum(row[place] for row in found) for place in range(1, 9)]
-    _report(events, totals, findings)
-    used = [row[0] for row in found if row[8]]
+    faults = Counter[int]()
+    for _, fault, count, _ in found:
+        faults[fault] += count
+    _report(events, faults, sum(wrong for *_, wrong in found), findings)
     return _named(database, events, used)
 
 
-def _report(events: EventColumns, totals: list[int], findings: Findings) -> None:
+def _report(
+    events: EventColumns, faults: Mapping[int, int], wrong: int, findings: Findings
+) -> None:
     """What of a table was left out, in the words used for small tables."""
-    rows, nobody, nothing, odd, empty, wrong, homeless, _ = totals
     where = events.head.name
-    findings.tables[where] = rows
     if wrong:
         raise refuse(
             "value-not-whole",
@@ -107,14 +110,9 @@ def _report(events: EventColumns, totals: list[int], findings: Findings) -> None
             f"{wrong:,} values that are no whole numbers of 0 or more",
             "Give whole numbers, or build a .npz.",
         )
-    for reason, count, place in (
-        ("rows without a patient or row id", nobody, where),
-        (f"rows without an entry in {events.feature}", nothing, where),
-        ("rows whose name holds a line break (a stray quote?)", odd, where),
-        ("rows without a value", empty, where),
-        ("events without a visit", homeless, events.mode),
-    ):
-        findings.leave_out(reason, count, place)
+    for fault, reason in _FAULTS.items():
+        place = events.mode if fault == NO_VISIT else where
+        findings.leave_out(reason.format(events.feature), faults[fault], place)
 
 
 def _named(database: Database, events: EventColumns, used: list[str]) -> Feature:
@@ -134,12 +132,10 @@ def _named(database: Database, events: EventColumns, used: list[str]) -> Feature
 
 def number_people(database: Database, tables: Sequence[EventColumns], by_visit: bool) -> int:
     """Give everybody who has a usable event a number, in the order of their ids; how many."""
-    named = []
-    for events in tables:
-        who, *_ = _texts(events)
-        usable = _usable(events, by_visit)
-        named.append(f"SELECT {who} AS who FROM {_source(database, events.number)} WHERE {usable}")
-    everybody = " UNION ".join(named)
+    everybody = " UNION ".join(
+        f"SELECT who FROM {_judged(database, events, by_visit)} WHERE fault = 0"
+        for events in tables
+    )
     database.run(
         "CREATE TABLE people AS SELECT (row_number() OVER (ORDER BY who) - 1)::INTEGER AS person, "
         f"who FROM ({everybody})"
@@ -151,18 +147,16 @@ def store_events(
     database: Database, events: EventColumns, feature: Feature, axis: int, by_visit: bool
 ) -> int:
     """The usable events of a table as numbers, in the database's own file; how many people."""
-    who, text, visit, value = _texts(events)
-    amount = f"CAST(trim({value}, {_BLANKS}) AS DOUBLE)::BIGINT" if value else "1"
     codes = f"codes_{axis}"
     database.run(
-        f"CREATE TABLE {codes} AS SELECT unnest(?::VARCHAR[]) AS code, unnest(?::INTEGER[]) AS f",
+        f"CREATE TABLE {codes} AS "
+        "SELECT unnest(?::VARCHAR[]) AS feature, unnest(?::INTEGER[]) AS f",
         [list(feature.codes), list(range(len(feature.codes)))],
     )
     database.run(
-        f"CREATE TABLE events_{axis} AS SELECT person, f, visit, amount FROM "
-        f"(SELECT {who} AS who, {text} AS code, {visit if by_visit else text_literal('')} AS visit,"
-        f" {amount} AS amount FROM {_source(database, events.number)} "
-        f"WHERE {_usable(events, by_visit)}) JOIN people USING (who) JOIN {codes} USING (code)"
+        f"CREATE TABLE events_{axis} AS SELECT person, f, visit, amount "
+        f"FROM {_judged(database, events, by_visit)} "
+        f"JOIN people USING (who) JOIN {codes} USING (feature) WHERE fault = 0"
     )
     return int(database.run(f"SELECT count(DISTINCT person) FROM events_{axis}")[0][0])
 
@@ -224,33 +218,46 @@ def _source(database: Database, number: int) -> str:
     return f"read_parquet({text_literal(str(database.links[number]))}, hive_partitioning = false)"
 
 
-def _texts(events: EventColumns) -> tuple[str, str, str, str]:
-    """The SQL of who, feature, visit and value as text; '' where there is no such column."""
-    columns = (events.who, events.feature, events.visit, events.value)
-    who, feature, visit, value = (one and events.head.text_of(one) for one in columns)
-    return who, feature, visit, value
-
-
-def _usable(events: EventColumns, by_visit: bool) -> str:
-    who, feature, visit, value = _texts(events)
-    tests = [f"NOT {_blank(who)} AND NOT {_blank(feature)}"]
-    tests.append(f"NOT {_odd(who)} AND NOT {_odd(feature)}")
-    tests += [f"NOT {_blank(value)}"] if value else []
-    tests += [f"NOT {_blank(visit)}"] if by_visit else []
-    return " AND ".join(tests)
+def _judged(database: Database, events: EventColumns, by_visit: bool) -> str:
+    """The SQL of a table with what is counted of each row, and its first fault (0: none)."""
+    columns = (events.who, events.feature, events.visit if by_visit else "", events.value)
+    texts = [events.head.text_of(one) if one else "''" for one in columns]
+    named = ", ".join(
+        f"{text} AS {name}"
+        for text, name in zip(texts, ("who", "feature", "visit", "value"), strict=True)
+    )
+    faults = [
+        (NOBODY, _blank("who")),
+        (NOTHING, _blank("feature")),
+        (ODD, f"{_odd('who')} OR {_odd('feature')}"),
+    ]
+    wrong, amount = "false", "1"
+    if events.value:
+        faults.append((NO_VALUE, _blank("value")))
+        whole = f"regexp_full_match(trim(value, {_BLANKS}), {_WHOLE})"
+        wrong = f"NOT {_blank('value')} AND NOT {whole}"
+        amount = f"TRY_CAST(trim(value, {_BLANKS}) AS DOUBLE)::BIGINT"
+    if by_visit:
+        faults.append((NO_VISIT, _blank("visit")))
+    cases = " ".join(f"WHEN {test} THEN {fault}" for fault, test in faults)
+    source = f"SELECT {named} FROM {_source(database, events.number)}"
+    return (
+        f"(SELECT who, feature, visit, {amount} AS amount, {wrong} AS wrong, "
+        f"CASE {cases} ELSE 0 END AS fault FROM ({source}))"
+    )
 
 
 def _blank(text: str) -> str:
-    return f"(trim({text}, {_BLANKS}) = '')"
+    """Nothing but blanks; most texts show by their first letter that they are not."""
+    visible = f"{text} >= '!' AND {text} < chr(127)"
+    return f"(CASE WHEN {visible} THEN false ELSE trim({text}, {_BLANKS}) = '' END)"
 
 
 def _odd(text: str) -> str:
+    """A line break, or longer than any name; the bytes of most texts are few enough."""
+    long = f"CASE WHEN strlen({text}) <= {MAX_NAME} THEN false ELSE length({text}) > {MAX_NAME} END"
     breaks = " OR ".join(f"contains({text}, chr({code}))" for code in (10, 13))
-    return f"(length({text}) > {MAX_NAME} OR {breaks})"
-
-
-def _is_whole(text: str) -> str:
-    return f"regexp_full_match(trim({text}, {_BLANKS}), {_WHOLE})"
+    return f"({long} OR {breaks})"
 
 
 def outcome_texts(database: Database, number: int, text: str, most: int) -> dict[str, int]:

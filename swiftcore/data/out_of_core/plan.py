@@ -13,7 +13,7 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.table_head import TableHead
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text import TextTable
-from swiftcore.errors import InvalidSettings, Problem, where_list
+from swiftcore.errors import InvalidSettings, Problem
 
 # What this way of building can do with each option; everything else is for small tables.
 _ALLOWED: dict[str, tuple[object, ...]] = {
@@ -110,7 +110,7 @@ def plan_tables(
             findings.note(f"{head.name} was not used: no column of patients or row ids.")
             continue
         title = TABLE_ENDING.sub("", head.name.rsplit("/", 1)[-1])
-        events = _events(head, number, title, roles, table, findings) if roles.features else None
+        events = _events(head, number, title, roles) if roles.features else None
         outcome = _outcome_column(head, options)
         may_be = is_of_patients(title, True, roles)
         plans.append(TablePlan(head, number, title, roles, events, may_be, outcome))
@@ -124,19 +124,8 @@ def distinct_modes(events: Sequence[EventColumns]) -> list[EventColumns]:
     return [one if names.count(one.mode) == 1 else replace(one, mode=one.title) for one in events]
 
 
-def _events(
-    head: TableHead,
-    number: int,
-    title: str,
-    roles: ColumnRoles,
-    table: TextTable,
-    findings: Findings,
-) -> EventColumns:
-    if roles.features[1:]:
-        findings.note(
-            f"Of {head.name} the column {roles.features[0]} is used; set 'features' "
-            f"to use {where_list(roles.features[1:])}."
-        )
+def _events(head: TableHead, number: int, title: str, roles: ColumnRoles) -> EventColumns:
+    table = TextTable(head.name, head.columns, None)
     feature, name = roles.features[0], name_column(table, roles)
     return EventColumns(
         head, number, title, feature, roles.row, feature, name, roles.visit, roles.value
