@@ -165,7 +165,7 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
             raise ValueError("another format")
         body, seal = plain["manifest"], plain["seal"]
         if seal != _seal(body):
-            raise _changed(folder, f"a seal of {MANIFEST} that does not fit")
+            raise changed(folder.name, f"a seal of {MANIFEST} that does not fit")
         if isinstance(body, dict) and whole(VERSION + 1).fits(body.get("version")):
             raise _newer(folder, body["version"])
         if faults := list(record_faults(body, _FIELDS)):
@@ -263,11 +263,12 @@ def _seal(body: Any) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _changed(folder: Path, found: str) -> InvalidData:
+def changed(where: str, found: str) -> InvalidData:
+    """The refusal of a data set whose bytes are not those that were written."""
     return refuse(
         "shards-changed",
         "The data set was changed after it was written",
-        folder.name,
+        where,
         found,
         "Build or copy it again.",
     )

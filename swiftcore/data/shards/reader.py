@@ -19,8 +19,10 @@ from swiftcore.data.shards.manifest import (
     Manifest,
     StoredFile,
     array_path,
+    changed,
     foreign,
     read_manifest,
+    side_path,
 )
 from swiftcore.data.shards.part import Part, read_part
 from swiftcore.data.summary import DatasetSummary
@@ -95,6 +97,8 @@ class ShardedDataset:
             ids.update(part.tensor.modes[0].labels)
         if len(ids) < self.shape[0]:
             raise foreign(self.folder.name, "two rows of one id")
+        for name, stored in self.manifest.side_tables.items():
+            self._check_digest(side_path(name), stored)
 
     def with_rows(self, rows: NDArray[np.int64] | Sequence[int]) -> Dataset:
         """A data set of some rows, in the given order; only their shards are read."""
@@ -187,22 +191,18 @@ class ShardedDataset:
     def _array(self, number: int, name: str) -> NDArray[Any]:
         """An array of a shard, mapped; its bytes are checked the first time."""
         place = array_path(number, name)
-        path = self.folder / place
         if number not in self._sound:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            if found != self.manifest.shards[number].arrays[name].sha256:
-                raise refuse(
-                    "shards-changed",
-                    "The data set was changed after it was written",
-                    f"{self.folder.name}, {place}",
-                    "a digest that does not fit",
-                    "Build or copy it again.",
-                )
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            self._check_digest(place, self.manifest.shards[number].arrays[name])
+        array: NDArray[Any] = np.load(self.folder / place, mmap_mode="r", allow_pickle=False)
         if array.ndim != 1 or array.dtype.str not in self.manifest.kinds_of_arrays()[name]:
             raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")
         return array
+
+    def _check_digest(self, place: str, stored: StoredFile) -> None:
+        with (self.folder / place).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != stored.sha256:
+            raise changed(f"{self.folder.name}, {place}", "a digest that does not fit")
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
