@@ -59,7 +59,7 @@ def same_data(first: Path, second: Path) -> bool:
     one, two = open_shards(first), open_shards(second)
     return one.shape == two.shape and all(
         a.tensor == b.tensor and (a.outcome == b.outcome).all()
-        for a, b in zip(one.parts(), two.parts(), strict=True)
+        for a, b in zip(one.row_blocks(), two.row_blocks(), strict=True)
     )
 
 

@@ -11,7 +11,7 @@ from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import inspect_path
 from swiftcore.data.options import options_from_text
 from swiftcore.data.out_of_core.build import build_shards
-from swiftcore.data.out_of_core.database import LEAST_MEMORY
+from swiftcore.data.out_of_core.database import MIN_MEMORY
 from swiftcore.data.samples import sample_folder
 from swiftcore.data.shards.manifest import ENDING
 from swiftcore.data.summary import DatasetSummary
@@ -73,7 +73,7 @@ def _inspect(chosen: argparse.Namespace) -> int:
 def _build(chosen: argparse.Namespace) -> int:
     options = options_from_text(chosen.settings)
     if chosen.out.name.endswith(ENDING):
-        memory = byte_size(chosen.memory or USUAL_MEMORY, LEAST_MEMORY, "--memory")
+        memory = byte_size(chosen.memory or USUAL_MEMORY, MIN_MEMORY, "--memory")
         return _saved(chosen.out, *build_shards(chosen.path, chosen.out, options, memory))
     if chosen.memory:
         raise refuse(

@@ -28,6 +28,12 @@ def kept_cells(
     return chosen, amounts[stays]
 
 
+def _n_empty(drafts: Sequence[Draft], people: NDArray[np.bool_]) -> int:
+    """Cells whose amounts add up to 0."""
+    read = (draft.read() for draft in drafts)
+    return sum(int((people[places[:, 0]] & (amounts == 0)).sum()) for places, amounts in read)
+
+
 def choose_features(
     drafts: Sequence[Draft],
     people: NDArray[np.bool_],
@@ -46,6 +52,7 @@ def choose_features(
             found += support_of(places, axis + 1, len(found))
         return found
 
+    findings.leave_out("cells whose value is 0", _n_empty(drafts, people), "the table")
     if options.top:
         _keep_top(kept, support, modes, options.top, findings)
     _drop_rare(kept, support, modes, options.min_support, findings)

@@ -17,7 +17,7 @@ from swiftcore.errors import InvalidData, InvalidSettings, refuse
 
 # Of the memory asked for; the rest is Python, the shard in hand, and what DuckDB takes beyond.
 DATABASE_SHARE = 0.5
-LEAST_MEMORY = 400 * 10**6
+MIN_MEMORY = 400 * 10**6
 _INSTALL = 'Install it: pip install "swift-phenotyping[databases]"'
 
 

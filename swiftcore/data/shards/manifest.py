@@ -191,7 +191,7 @@ def _content(folder: Path) -> bytes:
 
 
 def _checked(manifest: Manifest) -> Manifest:
-    """The manifest, if its parts fit each other; raises ValueError otherwise."""
+    """The manifest, if its blocks fit each other; raises ValueError otherwise."""
     if not manifest.shards or not manifest.features:
         raise ValueError("no shards or no features")
     if not all(len(mode) for mode in manifest.features):

@@ -24,7 +24,7 @@ from swiftcore.data.shards.manifest import (
     read_manifest,
     side_path,
 )
-from swiftcore.data.shards.part import Part, read_part
+from swiftcore.data.shards.row_block import RowBlock, read_block
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.runtime.memory import not_enough_memory, usable_memory
@@ -83,18 +83,18 @@ class ShardedDataset:
         """Rows, then the size of each feature mode."""
         return self.manifest.shape
 
-    def parts(self) -> Iterator[Part]:
+    def row_blocks(self) -> Iterator[RowBlock]:
         """All shards in order, one at a time: never more than one is held here."""
         first = 0
         for number, shard in enumerate(self.manifest.shards):
-            yield self._part(number, first)
+            yield self._block(number, first)
             first += shard.rows
 
     def check(self) -> None:
         """Read everything once; raises :class:`InvalidData` for the first fault."""
         ids: set[str] = set()
-        for part in self.parts():
-            ids.update(part.tensor.modes[0].labels)
+        for block in self.row_blocks():
+            ids.update(block.tensor.modes[0].labels)
         if len(ids) < self.shape[0]:
             raise foreign(self.folder.name, "two rows of one id")
         for name, stored in self.manifest.side_tables.items():
@@ -117,11 +117,11 @@ class ShardedDataset:
         chosen = []
         for number in np.unique(shards):
             first = int(ends[number]) - self.manifest.shards[number].rows
-            part = self._part(int(number), first)
+            block = self._block(int(number), first)
             local = order[shards == number] - first
-            outcome = None if part.outcome is None else part.outcome[local]
-            chosen.append(Part(0, part.tensor.select(0, local), outcome))
-        sorted_rows = self._dataset(chosen, sum(part.tensor.n_entries for part in chosen))
+            outcome = None if block.outcome is None else block.outcome[local]
+            chosen.append(RowBlock(0, block.tensor.select(0, local), outcome))
+        sorted_rows = self._dataset(chosen, sum(block.tensor.n_entries for block in chosen))
         return sorted_rows.with_rows(np.searchsorted(order, wanted))
 
     def to_dataset(self) -> Dataset:
@@ -139,21 +139,21 @@ class ShardedDataset:
         if needed > (room := usable_memory()):
             cure = "Read it shard by shard (open_shards), or use some of its rows."
             raise not_enough_memory(self.folder.name, needed, room, cure)
-        return self._dataset(self.parts(), self.manifest.n_entries)
+        return self._dataset(self.row_blocks(), self.manifest.n_entries)
 
-    def _dataset(self, parts: Iterator[Part] | list[Part], n_entries: int) -> Dataset:
+    def _dataset(self, blocks: Iterator[RowBlock] | list[RowBlock], n_entries: int) -> Dataset:
         coordinates = np.empty((n_entries, len(self.shape)), dtype=np.int64)
         values = np.empty(n_entries)
         labels: list[str] = []
         outcomes = []
         filled = 0
-        for part in parts:
-            until = filled + part.tensor.n_entries
-            coordinates[filled:until] = part.tensor.coordinates
+        for block in blocks:
+            until = filled + block.tensor.n_entries
+            coordinates[filled:until] = block.tensor.coordinates
             coordinates[filled:until, 0] += len(labels)
-            values[filled:until] = part.tensor.values
-            labels += part.tensor.modes[0].labels
-            outcomes.append(part.outcome)
+            values[filled:until] = block.tensor.values
+            labels += block.tensor.modes[0].labels
+            outcomes.append(block.outcome)
             filled = until
         if len(set(labels)) < len(labels):
             raise foreign(self.folder.name, "two rows of one id")
@@ -175,10 +175,10 @@ class ShardedDataset:
             outside=OutsideKnowledge(_codes(about)),
         )
 
-    def _part(self, number: int, first_row: int) -> Part:
+    def _block(self, number: int, first_row: int) -> RowBlock:
         try:
             arrays = {name: self._array(number, name) for name in self.manifest.kinds_of_arrays()}
-            part = read_part(arrays, self.manifest, number, first_row)
+            block = read_block(arrays, self.manifest, number, first_row)
         except _DAMAGE as error:
             if isinstance(error, SwiftError):
                 raise
@@ -186,7 +186,7 @@ class ShardedDataset:
                 f"{self.folder.name}, shard {number}", f"{error or 'an error'}"[:200]
             ) from error
         self._sound.add(number)
-        return part
+        return block
 
     def _array(self, number: int, name: str) -> NDArray[Any]:
         """An array of a shard, mapped; its bytes are checked the first time."""

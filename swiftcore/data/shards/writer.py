@@ -159,8 +159,8 @@ class ShardWriter:
         )
         (self._draft / MANIFEST).write_bytes(manifest_bytes(manifest))
         tally = Tally([len(mode) for mode in self._features])
-        for part in open_shards(self._draft).parts():  # as anybody reads it
-            tally.add(part.tensor, part.outcome)
+        for block in open_shards(self._draft).row_blocks():  # as anybody reads it
+            tally.add(block.tensor, block.outcome)
         modes = (Mode(about.row_name, ()), *self._features)
         summary = summary_of(tally, modes, manifest.outcome_name, about.findings)
         write_atomic(

@@ -1,4 +1,4 @@
-"""Data sets in row shards: what was written comes back, whole, in parts and by rows."""
+"""Data sets in row shards: what was written comes back, whole, in blocks and by rows."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def write(dataset: Dataset, path: Path, rows_per_shard: int) -> None:
     with new_shards(path, tensor.modes[1:]) as shards:
         for first in range(0, tensor.shape[0], rows_per_shard):
             rows = np.arange(first, min(first + rows_per_shard, tensor.shape[0]))
-            part = tensor.select(0, rows)
-            shards.add(part.modes[0].labels, part.coordinates, part.values)
+            block = tensor.select(0, rows)
+            shards.add(block.modes[0].labels, block.coordinates, block.values)
         about = About(dataset.name, dataset.origin, tensor.modes[0].name, dataset.outcome_name)
         shards.finish(about, dataset.outcome)
 
@@ -87,9 +87,9 @@ def test_what_is_written_comes_back(
     some = np.array(rows[: data.draw(st.integers(1, len(rows)))])
     assert alike(opened.with_rows(some), dataset.with_rows(some))
     seen = 0
-    for part in opened.parts():
-        here = np.arange(seen, seen + part.tensor.shape[0])
-        assert part.first_row == seen and part.tensor == dataset.tensor.select(0, here)
+    for block in opened.row_blocks():
+        here = np.arange(seen, seen + block.tensor.shape[0])
+        assert block.first_row == seen and block.tensor == dataset.tensor.select(0, here)
         seen += len(here)
     assert opened.shape == dataset.tensor.shape and seen == opened.shape[0]
     if dataset.tensor.n_entries:
@@ -125,8 +125,8 @@ def test_the_same_request_gives_the_same_bytes_and_every_block_stands_alone(tmp_
     generate_file(Request(260, seed=4, block=100), tmp_path / "two.swift")  # in its place
     assert digests(tmp_path / "one.swift") != digests(tmp_path / "two.swift")
     words = request.vocabulary()
-    parts = list(open_shards(tmp_path / "one.swift").parts())
-    assert [part.tensor.shape for part in parts] == [
+    blocks = list(open_shards(tmp_path / "one.swift").row_blocks())
+    assert [block.tensor.shape for block in blocks] == [
         (100, 110, 105),
         (100, 110, 105),
         (60, 110, 105),
@@ -138,8 +138,8 @@ def test_the_same_request_gives_the_same_bytes_and_every_block_stands_alone(tmp_
             for visit, d in visits.diagnoses.tolist()
             for other, m in visits.medications[visits.medications[:, 0] == visit].tolist()
         }
-        assert set(map(tuple, parts[number].tensor.coordinates.tolist())) == met
-    outcome = np.concatenate([part.outcome for part in parts if part.outcome is not None])
+        assert set(map(tuple, blocks[number].tensor.coordinates.tolist())) == met
+    outcome = np.concatenate([block.outcome for block in blocks if block.outcome is not None])
     assert outcome.sum() == round(0.2 * 260)
 
 

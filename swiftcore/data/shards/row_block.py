@@ -15,7 +15,7 @@ from swiftcore.tensor import Mode, SparseTensor
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowBlock:
     """The rows of one shard.
 
     Attributes
@@ -33,9 +33,9 @@ class Part:
     outcome: NDArray[Any] | None
 
 
-def read_part(
+def read_block(
     arrays: dict[str, NDArray[Any]], manifest: Manifest, number: int, first_row: int
-) -> Part:
+) -> RowBlock:
     """The tensor of one shard; raises ValueError for arrays that do not fit each other."""
     shard = manifest.shards[number]
     values = np.array(arrays["values"], dtype=np.float64)
@@ -52,7 +52,7 @@ def read_part(
     values.setflags(write=False)
     labels = _texts(arrays["row_ids"], arrays["row_ids_ends"], shard.rows)
     tensor = SparseTensor((Mode(manifest.row_name, labels), *manifest.features), places, values)
-    return Part(first_row, tensor, _outcome(arrays, manifest, shard.rows))
+    return RowBlock(first_row, tensor, _outcome(arrays, manifest, shard.rows))
 
 
 def _per_row(starts: NDArray[np.int64], rows: int, entries: int) -> NDArray[np.int64]:
