@@ -37,6 +37,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.dashboard_open
 	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.out_of_core
 
 evidence: $(READY) chromium  # the paper's tables on public data; goes on where it was stopped
 	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick

@@ -1,4 +1,4 @@
-"""``swift data inspect`` and ``swift data build``."""
+"""``swift data inspect``, ``swift data build`` and ``swift data generate``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from swiftcore.cli.data_argument import add_set, is_sample
 from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import inspect_path
 from swiftcore.data.options import options_from_text
+from swiftcore.data.out_of_core.build import build_shards
+from swiftcore.data.out_of_core.database import MIN_MEMORY
 from swiftcore.data.samples import sample_folder
+from swiftcore.data.shards.manifest import ENDING
+from swiftcore.data.summary import DatasetSummary
+from swiftcore.data.synthetic.ehr_shards import Request, generate_file
+from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.runtime.byte_size import byte_size
+
+USUAL_MEMORY = "2GB"
 
 
 def add_data_commands(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +30,37 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
     for action in (inspect, build):
         action.add_argument("path", type=Path, help="file or folder")
         add_set(action)
-    build.add_argument("--out", type=Path, required=True, help="the bundle to write")
+    build.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help=f"the bundle to write; NAME{ENDING} counts tables of any size into row shards",
+    )
+    build.add_argument(
+        "--memory",
+        metavar="AMOUNT",
+        help=f"keep to so much memory while counting into NAME{ENDING} ({USUAL_MEMORY})",
+    )
     inspect.set_defaults(run=_inspect)
     build.set_defaults(run=_build)
+    _add_generate(actions.add_parser("generate", help="make synthetic health records"))
+
+
+def _add_generate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--patients", type=int, required=True, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--diagnoses", type=int, default=100, metavar="N", help="of them (100)")
+    parser.add_argument("--medications", type=int, default=100, metavar="N", help="of them (100)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help=f"NAME{ENDING} (row shards, any size) or NAME.npz (one file)",
+    )
+    parser.add_argument(
+        "--tables", type=Path, metavar="DIR", help="write the records as Parquet tables, too"
+    )
+    parser.set_defaults(run=_generate)
 
 
 def _inspect(chosen: argparse.Namespace) -> int:
@@ -34,6 +71,29 @@ def _inspect(chosen: argparse.Namespace) -> int:
 
 
 def _build(chosen: argparse.Namespace) -> int:
-    dataset, seal = build_bundle(chosen.path, chosen.out, options_from_text(chosen.settings))
+    options = options_from_text(chosen.settings)
+    if chosen.out.name.endswith(ENDING):
+        memory = byte_size(chosen.memory or USUAL_MEMORY, MIN_MEMORY, "--memory")
+        return _saved(chosen.out, *build_shards(chosen.path, chosen.out, options, memory))
+    if chosen.memory:
+        raise refuse(
+            "memory-whole",
+            "Only counting into shards keeps to an amount of memory",
+            "--memory",
+            f"--out {chosen.out.name}",
+            f"Write NAME{ENDING}, or leave out --memory (--set limits.memory_mb=4096).",
+            kind=InvalidSettings,
+        )
+    dataset, seal = build_bundle(chosen.path, chosen.out, options)
     sys.stdout.write(f"{dataset!r}\nSaved to {chosen.out}, SHA-256 {seal}\n")
+    return 0
+
+
+def _generate(chosen: argparse.Namespace) -> int:
+    request = Request(chosen.patients, chosen.seed, chosen.diagnoses, chosen.medications)
+    return _saved(chosen.out, *generate_file(request, chosen.out, chosen.tables))
+
+
+def _saved(out: Path, summary: DatasetSummary, seal: str) -> int:
+    sys.stdout.write("\n".join([*summary.sentences(), f"Saved to {out}, SHA-256 {seal}\n"]))
     return 0

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.data.tally import Tally
 from swiftcore.errors import where_list
 from swiftcore.runtime.ranges import (
     ANY_REAL,
@@ -24,7 +24,7 @@ from swiftcore.runtime.ranges import (
     text,
     whole,
 )
-from swiftcore.tensor.sparse_tensor import SparseTensor
+from swiftcore.tensor import Mode, SparseTensor
 
 SHOWN_PAIRS = 20
 USUAL_FOLDS = 5  # of an evaluation: a class with fewer rows cannot be in each of them
@@ -207,68 +207,65 @@ def summarize(
     findings: Findings,
 ) -> DatasetSummary:
     """Describe a tensor, together with everything found while it was read."""
-    pairs = [(mode.name, *both) for mode in tensor.modes[1:] for both in similar_names(mode.labels)]
-    present = np.zeros(0, dtype=bool) if outcome is None else outcome
-    values, counts = np.unique(present, return_counts=True)
-    supports = [_presence(tensor, mode).sum(axis=0) for mode in range(1, tensor.n_modes)]
-    per_row = np.bincount(tensor.coordinates[:, 0], minlength=tensor.shape[0])
+    return summary_of(_tally(tensor, outcome), tensor.modes, outcome_name, findings)
+
+
+def summary_of(
+    tally: Tally, modes: Sequence[Mode], outcome_name: str, findings: Findings
+) -> DatasetSummary:
+    """Describe what was counted; of the first mode only the name is used."""
+    pairs = [(mode.name, *both) for mode in modes[1:] for both in similar_names(mode.labels)]
+    per_row = tally.entries_per_row
+    shape = (len(per_row), *(len(mode) for mode in modes[1:]))
     return DatasetSummary(
         kind=findings.kind,
-        shape=tensor.shape,
-        mode_names=tuple(mode.name for mode in tensor.modes),
-        entries=tensor.n_entries,
-        density=tensor.density,
-        largest_value=float(tensor.values.max()),
+        shape=shape,
+        mode_names=tuple(mode.name for mode in modes),
+        entries=tally.n_entries,
+        density=float(tally.n_entries / np.prod([float(size) for size in shape])),
+        largest_value=tally.largest_value,
         entries_per_row=Spread.of(per_row),
-        rows_per_feature=tuple(Spread.of(np.asarray(support)) for support in supports),
+        rows_per_feature=tuple(Spread.of(support) for support in tally.support),
         tables=dict(findings.tables),
         mapping=dict(findings.mapping),
         outcome_name=outcome_name,
-        outcome_counts={str(v): int(n) for v, n in zip(values, counts, strict=True)},
+        outcome_counts=dict(sorted(tally.class_rows.items())),
         left_out=tuple(findings.left_out),
         notes=tuple(findings.notes),
         similar_name_count=len(pairs),
         similar_names=tuple(pairs[:SHOWN_PAIRS]),
-        leaky=tuple(leaky_features(tensor, outcome)),
+        leaky=tuple(_leaky(tally, modes)),
     )
 
 
 def leaky_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[LeakyFeature]:
     """Features whose presence alone predicts an outcome value, most leaky first."""
+    return _leaky(_tally(tensor, outcome), tensor.modes)
+
+
+def _tally(tensor: SparseTensor, outcome: NDArray[Any] | None) -> Tally:
+    tally = Tally(tensor.shape[1:])
+    tally.add(tensor, outcome)
+    return tally
+
+
+def _leaky(tally: Tally, modes: Sequence[Mode]) -> list[LeakyFeature]:
     found: list[LeakyFeature] = []
-    values = np.unique(outcome) if outcome is not None else np.zeros(0)
-    if outcome is None or len(values) < 2 or len(values) > 50:
+    values = sorted(tally.class_support)
+    if len(values) < 2:
         return found
+    n_rows = sum(tally.class_rows.values())
     for value in values[1:] if len(values) == 2 else values:
-        positive = outcome == value
-        n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-        for axis in range(1, tensor.n_modes):
-            presence = _presence(tensor, axis)
-            hits = np.asarray(positive.astype(np.int64) @ presence)
-            rows = np.asarray(presence.sum(axis=0))
-            auc = (1 + hits / n_positive - (rows - hits) / n_negative) / 2
+        n_positive = tally.class_rows[value]
+        for mode, rows, hits in zip(
+            modes[1:], tally.support, tally.class_support[value], strict=True
+        ):
+            auc = (1 + hits / n_positive - (rows - hits) / (n_rows - n_positive)) / 2
             share = hits / np.maximum(rows, 1)
             pure = (share >= LEAKY_PRECISION) & (hits >= LEAKY_SHARE * n_positive)
-            pure &= share >= 2 * n_positive / len(outcome)
-            leaky = (rows >= LEAKY_ROWS) & ((auc >= LEAKY_AUC) | (auc <= 1 - LEAKY_AUC))
-            for index in np.flatnonzero(leaky | ((rows >= LEAKY_ROWS) & pure)):
-                found.append(
-                    LeakyFeature(
-                        tensor.modes[axis].name,
-                        tensor.modes[axis].labels[index],
-                        str(value),
-                        int(rows[index]),
-                        float(auc[index]),
-                        float(share[index]),
-                    )
-                )
+            pure &= share >= 2 * n_positive / n_rows
+            leaky = (auc >= LEAKY_AUC) | (auc <= 1 - LEAKY_AUC) | pure
+            for index in np.flatnonzero(leaky & (rows >= LEAKY_ROWS)):
+                about = int(rows[index]), float(auc[index]), float(share[index])
+                found.append(LeakyFeature(mode.name, mode.labels[index], value, *about))
     return sorted(found, key=lambda one: -abs(one.auc - 0.5))
-
-
-def _presence(tensor: SparseTensor, mode: int) -> sparse.csr_array:
-    """Rows x features, 1 where the row has the feature at all."""
-    rows, features = tensor.coordinates[:, 0], tensor.coordinates[:, mode]
-    ones = np.ones(len(rows), dtype=np.int64)
-    table = sparse.csr_array((ones, (rows, features)), shape=(tensor.shape[0], tensor.shape[mode]))
-    table.data[:] = 1
-    return table

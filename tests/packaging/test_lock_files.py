@@ -18,7 +18,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 ENTRY = re.compile(
     r"^([a-z0-9-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n", re.MULTILINE
 )
-EXTRAS = {"run": {"charts", "dashboard"}, "test": {"charts", "dashboard", "test", "bench", "docs"}}
+EXTRAS = {
+    "run": {"charts", "dashboard"},
+    "test": {"charts", "dashboard", "databases", "test", "bench", "docs"},
+}
 
 
 def text(name: str) -> str:

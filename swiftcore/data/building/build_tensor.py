@@ -163,7 +163,7 @@ def _chosen_features(
     while options.min_support > 1:  # what goes in one mode may cost support in another
         before = int(kept.sum())
         for axis in range(1, len(columns)):
-            support = _support(places[kept], axis, len(columns[axis].labels))
+            support = support_of(places[kept], axis, len(columns[axis].labels))
             low = (support > 0) & (support < options.min_support)
             rare[axis] |= low
             kept &= ~low[places[:, axis]]
@@ -182,7 +182,7 @@ def _among_top(
     kept = np.ones(len(places), dtype=bool)
     reason = f"features beyond the {top} most frequent"
     for axis in range(1, len(columns)):
-        support = _support(places, axis, len(columns[axis].labels))
+        support = support_of(places, axis, len(columns[axis].labels))
         order = np.argsort(-support, kind="stable")
         few = np.ones(len(support), dtype=bool)
         few[order[:top]] = False
@@ -191,7 +191,7 @@ def _among_top(
     return kept
 
 
-def _support(places: NDArray[np.int64], axis: int, size: int) -> NDArray[np.int64]:
+def support_of(places: NDArray[np.int64], axis: int, size: int) -> NDArray[np.int64]:
     """In how many rows each feature of a mode occurs."""
     pairs = np.unique(places[:, 0] * size + places[:, axis])
     return np.bincount(pairs % size, minlength=size)

@@ -6,7 +6,11 @@ import re
 import zlib
 from pathlib import PurePosixPath
 
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
+
 from swiftcore.data.building.ehr_layouts import LAYOUTS, Layout
+from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.source import Source
 
 TABLE_ENDING = re.compile(r"(\.(csv|tsv|txt|parquet))?(\.gz)?$", re.IGNORECASE)
@@ -41,11 +45,22 @@ def _has_column(source: Source, tables: dict[str, str], table: str, column: str)
     head = source.head(tables[table], 1 << 16)
     if head.startswith(b"\x1f\x8b"):
         head = _unzipped_head(head)
-    if head.startswith(b"PAR1"):
-        return True
+    if head.startswith(PARQUET_MAGIC):
+        columns = _parquet_columns(source, tables[table])
+        return not columns or column in columns
     line = head.replace(b"\0", b"").splitlines()[:1]
     text = line[0].decode("latin-1").lower() if line else ""
     return column in [name.strip(' "\xef\xbb\xbf\xff\xfe') for name in re.split("[,;\t|]", text)]
+
+
+def _parquet_columns(source: Source, file: str) -> list[str]:
+    """Names in lower case by the end of the file; none where only its beginning is at hand."""
+    if not source.path.is_dir():
+        return []
+    try:
+        return [name.lower() for name in arrow_parquet.read_schema(source.path / file).names]
+    except (pa.ArrowException, OSError, ValueError, NotImplementedError):
+        return []  # damaged: its reader will say so
 
 
 def _unzipped_head(head: bytes) -> bytes:

@@ -34,14 +34,14 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
     """
     events, traits = [], {}
     for table in sorted(tables, key=lambda one: one.name):
-        settings = _settings_of(table, options)
+        settings = settings_of(table, options)
         roles = guess_roles(table, settings, findings)
         if plain_name(roles.row) not in ID_NAMES and "row" not in settings:
             findings.note(f"{table.name} was not used: no column of patients or row ids.")
             continue
         ids = table.coded(roles.row)
         title = TABLE_ENDING.sub("", table.name.rsplit("/", 1)[-1])
-        if _one_row_each(title, ids, roles):
+        if is_of_patients(title, len(ids.labels) == len(ids), roles):
             traits.update(_traits(table, ids))
             findings.mapping[title] = f"patients by {roles.row}"
         elif roles.features:
@@ -59,13 +59,13 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
     return Records(_distinct(events), traits, None)
 
 
-def _one_row_each(title: str, ids: Coded, roles: ColumnRoles) -> bool:
+def is_of_patients(title: str, distinct: bool, roles: ColumnRoles) -> bool:
     """Whether this is the patients' table: nobody twice, and by its title or without features."""
     named = "patient" in title.lower() or "person" in title.lower()
-    return len(ids.labels) == len(ids) and (named or not roles.features)
+    return distinct and (named or not roles.features)
 
 
-def _settings_of(table: TextTable, options: BuildOptions) -> dict[str, str]:
+def settings_of(table: TextTable, options: BuildOptions) -> dict[str, str]:
     """The columns set by the person, as far as this table has them."""
     return {
         role: names
@@ -92,14 +92,10 @@ def _events(
 ) -> Events:
     feature = table.coded(roles.features[0])
     codes = feature.labels
-    named = _name_column(table, roles)
+    named = name_column(table, roles)
     if named:
-        feature, codes = _with_names(feature, table.coded(named))
-    if roles.features[1:]:
-        findings.note(
-            f"Of {table.name} the column {roles.features[0]} is used; set 'features' "
-            f"to use {where_list(roles.features[1:])}."
-        )
+        feature, codes = with_names(feature, table.coded(named))
+    note_unused(table.name, roles, findings)
     visit = table.coded(roles.visit) if roles.visit else None
     time = event_days(table, roles, options, findings)
     amount = numbers(table.coded(roles.value), table.name, findings) if roles.value else None
@@ -108,14 +104,23 @@ def _events(
     return events.usable(findings, table.name)
 
 
-def _name_column(table: TextTable, roles: ColumnRoles) -> str:
+def note_unused(table: str, roles: ColumnRoles, findings: Findings) -> None:
+    """Say which further columns could have been the features."""
+    if roles.features[1:]:
+        findings.note(
+            f"Of {table} the column {roles.features[0]} is used; set 'features' "
+            f"to use {where_list(roles.features[1:])}."
+        )
+
+
+def name_column(table: TextTable, roles: ColumnRoles) -> str:
     """The first free column that may hold names of the codes; "" when there is none."""
     used = {*roles.described().values(), roles.row}
     free = (column for column in table.columns if column not in used)
     return next((column for column in free if _NAME.search(plain_name(column))), "")
 
 
-def _with_names(code: Coded, name: Coded) -> tuple[Coded, tuple[str, ...]]:
+def with_names(code: Coded, name: Coded) -> tuple[Coded, tuple[str, ...]]:
     """Show the name of a code where every code has exactly one and no two share it."""
     pairs = np.unique(np.stack([code.codes, name.codes], axis=1), axis=0)
     one_each = len(pairs) == len(code.labels) == len(np.unique(pairs[:, 1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,10 @@ from swiftcore.data.reading.coded import FALSE_WORDS, TRUE_WORDS, Coded, days
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse, where_list
 
+AFTER_OUTCOME = (
+    "Events after the outcome are used too; 'only events before the outcome' "
+    "is the safer choice for prediction."
+)
 OUTCOME = "outcome"  # a column of this name is the outcome, unless another or none is asked for
 
 
@@ -53,11 +58,15 @@ def take_outcome(
         "codes" if options.outcome_codes else "column" if options.outcome_column else "none"
     )
     named = next((name for name in records.traits if name.strip().lower() == OUTCOME), "")
-    if not options.outcome and source == "none" and _could_be(named, records.traits.get(named, {})):
+    if (
+        not options.outcome
+        and source == "none"
+        and _column_could_be(named, records.traits.get(named, {}))
+    ):
         findings.mapping["outcome"] = named
         source, options = "column", replace(options, outcome_column=named)
     if source == "none":
-        possible = [name for name, texts in records.traits.items() if _could_be(name, texts)]
+        possible = [name for name, texts in records.traits.items() if _column_could_be(name, texts)]
         if possible:
             findings.outcome_candidates = tuple(possible)
             findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
@@ -82,17 +91,19 @@ def take_outcome(
         )
         records = replace(records, events=events)
     elif outcome.day:
-        findings.note(
-            "Events after the outcome are used too; 'only events before the outcome' "
-            "is the safer choice for prediction."
-        )
+        findings.note(AFTER_OUTCOME)
     return records, outcome
 
 
-def _could_be(name: str, texts: Mapping[str, str]) -> bool:
+def _column_could_be(name: str, texts: Mapping[str, str]) -> bool:
+    return could_be(name, Counter(texts.values()))
+
+
+def could_be(name: str, counts: Mapping[str, int]) -> bool:
     """Whether a patients' column holds a few classes rather than ids, dates or measurements."""
-    filled = [text for text in texts.values() if text.strip()]
-    return 2 <= len(set(filled)) <= min(10, len(filled) - 1) and not name.lower().endswith("date")
+    filled = {text: count for text, count in counts.items() if text.strip()}
+    few = 2 <= len(filled) <= min(10, sum(filled.values()) - 1)
+    return few and not name.lower().endswith("date")
 
 
 def take_cell_outcome(

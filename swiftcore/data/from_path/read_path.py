@@ -29,7 +29,8 @@ from swiftcore.data.reading.source import Budget, Source
 from swiftcore.data.reading.text import TextTable, read_text_table
 from swiftcore.data.reading.text_encoding import to_utf8
 from swiftcore.data.reading.tns import map_axis, read_map, read_tns
-from swiftcore.data.summary import summarize
+from swiftcore.data.shards.reader import is_sharded, open_shards
+from swiftcore.data.summary import DatasetSummary, summarize
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
@@ -42,6 +43,8 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     InvalidData
         With all problems found; `findings` keeps what was learnt until then.
     """
+    if is_sharded(path):
+        return read_shards(path, options, findings)
     source = Source(path, Budget(options.limits))
     kind = findings.kind = sniff(source, options, findings)
     if kind == "bundle":
@@ -64,7 +67,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         )
     summary = summarize(built.tensor, built.outcome, built.outcome_name, findings)
     name = options.name or _stem(path)
-    origin = _origin(path, findings.kind, options)
+    origin = origin_of(path, findings.kind, options)
     return Dataset(
         name,
         built.tensor,
@@ -79,11 +82,32 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     )
 
 
+def read_shards(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
+    """A data set in shards, whole."""
+    findings.kind = "shards"
+    dataset = open_shards(path).to_dataset()
+    findings.tables[path.name] = dataset.tensor.n_entries
+    summary = dataset.summary or summarize(
+        dataset.tensor, dataset.outcome, dataset.outcome_name, findings
+    )
+    return replace(dataset, name=options.name or dataset.name, summary=summary)
+
+
+def check_shards(path: Path, findings: Findings) -> DatasetSummary | None:
+    """Read every shard of a data set, one at a time, and say what is in it."""
+    findings.kind = "shards"
+    opened = open_shards(path)
+    findings.tables[path.name] = opened.manifest.n_entries
+    opened.check()
+    return opened.summary
+
+
 def _stem(path: Path) -> str:
     return path.name.split(".")[0] or path.name
 
 
-def _origin(path: Path, kind: str, options: BuildOptions) -> str:
+def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
+    """Where a data set comes from and how it was built, in a sentence."""
     steps = [f"{KINDS[kind]} '{path.name}'"]
     if kind not in ("table", "document-table", "documents", "tns", "npz"):
         near = f"within {options.window_days:g} days"

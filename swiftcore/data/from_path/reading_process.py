@@ -16,9 +16,10 @@ from typing import Any
 
 from swiftcore.cost.outside.read_file import read_cost_file
 from swiftcore.data.bundle import bundle_bytes
-from swiftcore.data.from_path.read_path import read_path
+from swiftcore.data.from_path.read_path import check_shards, read_path
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.shards.reader import is_sharded
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import Problem, SwiftError
 
@@ -109,6 +110,8 @@ def _work(request: dict[str, Any]) -> str:
         if request["task"] == "costs":
             table = read_cost_file(request["path"], findings, options.limits)
             (folder / "bundle").write_bytes(table.to_bytes())
+        elif request["task"] == "inspect" and is_sharded(Path(request["path"])):
+            summary = check_shards(Path(request["path"]), findings)
         else:
             dataset = read_path(Path(request["path"]), options, findings)
             summary = dataset.summary

@@ -24,8 +24,10 @@ from typing import Any
 from swiftcore.cost.outside.cost_table import CostTable, table_from_bytes
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.read_path import read_shards
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
-from swiftcore.data.reading.findings import LeftOut
+from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.data.shards.reader import is_sharded
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, Problem
 
@@ -82,6 +84,8 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
         With all problems found, also when a limit was reached.
     """
     options = options or BuildOptions()
+    if is_sharded(Path(path)):  # mapped and checked, not parsed: a second process would only copy
+        return read_shards(Path(path), options, Findings())
     with tempfile.TemporaryDirectory(prefix="swift-built-") as folder:
         kept = Path(folder) / "bundle"
         inspection = inspect_path(path, options, keep=kept)

@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "tns": "a FROSTT tensor",
     "npz": "a coordinate tensor",
     "bundle": "a SWIFT data bundle",
+    "shards": "a SWIFT data set in shards",
     "code-map": "a map from codes to groups",
     **{layout.kind: layout.title for layout in LAYOUTS},
 }

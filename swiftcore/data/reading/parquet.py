@@ -46,7 +46,7 @@ def read_parquet(
 def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:
     file = arrow_parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
     budget.check_announced(_announced(file), name)
-    flat, texts = _flat_columns(file.schema_arrow, name, findings)
+    flat, texts = flat_columns(file.schema_arrow, name, findings)
     file = arrow_parquet.ParquetFile(
         io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
     )
@@ -62,7 +62,7 @@ def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:
     return rows
 
 
-def _flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
+def flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
     """Columns that can be read at all, and those of them that hold text."""
     if len(schema.names) > MAX_COLUMNS:
         raise refuse(

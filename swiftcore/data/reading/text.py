@@ -20,7 +20,7 @@ from swiftcore.errors import InvalidData, refuse, where_list
 
 MAX_LINE = 16 * MEGABYTE
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_END = "\x02end of table\x02"
+END_OF_TABLE = "\x02end of table\x02"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,14 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
     looks_like_markup(text, name)
     text = text.lstrip(b"\r\n")  # blank lines before the header
     delimiter = delimiter or guess_delimiter(text)
-    columns, start = _header(text, name, delimiter, findings)
+    columns, start = read_header(text, name, delimiter, findings)
     wrong: list[tuple[int, int]] = []
 
     def skip(row: Any) -> str:
         wrong.append((row.number or 0, row.actual_columns))
         return "skip"
 
-    end_row = delimiter.join([_END] * len(columns)).encode() + b"\n"
+    end_row = delimiter.join([END_OF_TABLE] * len(columns)).encode() + b"\n"
     body = pa.py_buffer(b"".join((memoryview(text)[start:], b"\n", end_row)))
     quoted = b'"' in text
     parsing = arrow_csv.ParseOptions(
@@ -101,10 +101,10 @@ def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> Tex
     try:
         rows = _read_rows(body, columns, parsing)
     except pa.ArrowInvalid as error:
-        raise _csv_refusal(error, name) from error
+        raise csv_refusal(error, name) from error
     rows = _without_end_row(rows, name, text)
     if wrong:
-        _count_wrong_rows(wrong, rows.num_rows, len(columns), name, findings)
+        count_wrong_rows(wrong, rows.num_rows, len(columns), name, findings)
     return TextTable(name, columns, rows)
 
 
@@ -156,7 +156,7 @@ def guess_delimiter(text: bytes) -> str:
     return best if score(best)[1] else ","
 
 
-def _header(
+def read_header(
     text: bytes, name: str, delimiter: str, findings: Findings
 ) -> tuple[tuple[str, ...], int]:
     """Column names made unique, and where the rows start."""
@@ -213,7 +213,7 @@ def unique_names(names: list[str], table: str, findings: Findings) -> tuple[str,
 
 def _without_end_row(rows: Any, name: str, text: bytes) -> Any:
     """Take off the row we added ourselves; if a quote swallowed it, say where it opened."""
-    if rows.num_rows and rows.column(0)[rows.num_rows - 1].as_py() == _END:
+    if rows.num_rows and rows.column(0)[rows.num_rows - 1].as_py() == END_OF_TABLE:
         return rows.slice(0, rows.num_rows - 1)
     last = [column[rows.num_rows - 1].as_py() for column in rows.columns] if rows.num_rows else []
     swallowed = max((cell.count("\n") for cell in last), default=0)
@@ -227,9 +227,10 @@ def _without_end_row(rows: Any, name: str, text: bytes) -> Any:
     )
 
 
-def _count_wrong_rows(
+def count_wrong_rows(
     wrong: list[tuple[int, int]], kept: int, columns: int, name: str, findings: Findings
 ) -> None:
+    """Count rows that do not fit the header; refuse the table when they are most of it."""
     lines = where_list([number + 1 for number, _ in wrong])
     if len(wrong) > kept:
         findings.problem(
@@ -243,7 +244,8 @@ def _count_wrong_rows(
     findings.leave_out(f"rows without exactly {columns} cells (rows {lines})", len(wrong), name)
 
 
-def _csv_refusal(error: Exception, name: str) -> InvalidData:
+def csv_refusal(error: Exception, name: str) -> InvalidData:
+    """What pyarrow says of a table that it cannot read, in our words."""
     if "straddl" in str(error):
         return refuse(
             "line-long",

@@ -18,21 +18,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.synthetic.ehr_draws import (
-    Visits,
-    choose_features,
-    draw_visits,
-)
+from swiftcore.data.synthetic.ehr_draws import Features, Visits, choose_features, draw_visits
 from swiftcore.data.synthetic.ehr_patients import (
     Patients,
     draw_memberships,
-    draw_outcome,
     draw_patients,
+    draw_risk,
+    highest,
 )
 from swiftcore.data.synthetic.ehr_phenotypes import PHENOTYPES, PlantedPhenotype
 from swiftcore.data.synthetic.ehr_vocabulary import DIAGNOSES, MEDICATIONS
 from swiftcore.errors import InvalidSettings, Problem
 from swiftcore.tensor import Mode, SparseTensor
+
+HEART_FAILURE_SHARE = 0.2
+OUTCOME_NAME = "heart failure"
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,40 @@ class SyntheticEhr:
     patients: Patients
 
 
+@dataclass(frozen=True)
+class Vocabulary:
+    """What records are made of: planted phenotypes, and the two feature modes."""
+
+    phenotypes: tuple[PlantedPhenotype, ...]
+    diagnoses: Features
+    medications: Features
+
+    @property
+    def modes(self) -> tuple[Mode, Mode]:
+        """The feature modes of the tensor."""
+        return (
+            Mode("diagnosis", self.diagnoses.labels),
+            Mode("medication", self.medications.labels),
+        )
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Some patients, what they carry, their records, and their risk of heart failure."""
+
+    patients: Patients
+    memberships: NDArray[np.float64]
+    visits: Visits
+    risk: NDArray[np.float64]
+
+
 def generate_ehr(
     n_patients: int = 1000,
     *,
     n_diagnoses: int = 100,
     n_medications: int = 100,
     n_phenotypes: int = 12,
-    heart_failure_share: float = 0.2,
+    heart_failure_share: float = HEART_FAILURE_SHARE,
     seed: int = 0,
 ) -> SyntheticEhr:
     """Make synthetic health records with planted phenotypes.
@@ -97,35 +124,49 @@ def generate_ehr(
     InvalidSettings
         With every setting that is out of range.
     """
-    _check_settings(n_patients, n_diagnoses, n_medications, n_phenotypes, heart_failure_share)
-    rng = np.random.default_rng(seed)
-    phenotypes = PHENOTYPES[:n_phenotypes]
-    diagnoses = choose_features(DIAGNOSES, [p.diagnoses for p in phenotypes], n_diagnoses)
-    medications = choose_features(MEDICATIONS, [p.medications for p in phenotypes], n_medications)
-    patients = draw_patients(n_patients, rng)
-    memberships = draw_memberships(phenotypes, patients, rng)
-    features = diagnoses, medications
-    visits = draw_visits(memberships, phenotypes, patients.is_man, features, rng)
-    outcome = draw_outcome(memberships, phenotypes, patients, heart_failure_share, rng)
-    modes = (
-        _rows(n_patients),
-        Mode("diagnosis", diagnoses.labels),
-        Mode("medication", medications.labels),
-    )
+    check_settings(n_patients, n_diagnoses, n_medications, n_phenotypes, heart_failure_share)
+    words = choose_vocabulary(n_diagnoses, n_medications, n_phenotypes)
+    cohort = draw_cohort(n_patients, words, np.random.default_rng(seed))
+    modes = (Mode("patient", patient_ids(n_patients, 0, n_patients)), *words.modes)
+    places = filled_cells(cohort.visits, tuple(len(mode) for mode in modes))
+    places.setflags(write=False)
+    values = np.ones(len(places))
+    values.setflags(write=False)
     return SyntheticEhr(
-        tensor=_tensor(visits, modes),
-        outcome=outcome,
-        outcome_name="heart failure",
-        phenotypes=phenotypes,
-        truth=(memberships, diagnoses.weights, medications.weights),
-        visits=visits,
-        patients=patients,
+        tensor=SparseTensor(modes, places, values),
+        outcome=highest(cohort.risk, heart_failure_share),
+        outcome_name=OUTCOME_NAME,
+        phenotypes=words.phenotypes,
+        truth=(cohort.memberships, words.diagnoses.weights, words.medications.weights),
+        visits=cohort.visits,
+        patients=cohort.patients,
     )
 
 
-def _check_settings(
+def choose_vocabulary(n_diagnoses: int, n_medications: int, n_phenotypes: int = 12) -> Vocabulary:
+    """The first phenotypes, their features, and the commonest others."""
+    phenotypes = PHENOTYPES[:n_phenotypes]
+    return Vocabulary(
+        phenotypes,
+        choose_features(DIAGNOSES, [p.diagnoses for p in phenotypes], n_diagnoses),
+        choose_features(MEDICATIONS, [p.medications for p in phenotypes], n_medications),
+    )
+
+
+def draw_cohort(n_patients: int, words: Vocabulary, rng: np.random.Generator) -> Cohort:
+    """Draw some patients and all that is recorded of them."""
+    patients = draw_patients(n_patients, rng)
+    memberships = draw_memberships(words.phenotypes, patients, rng)
+    features = words.diagnoses, words.medications
+    visits = draw_visits(memberships, words.phenotypes, patients.is_man, features, rng)
+    risk = draw_risk(memberships, words.phenotypes, patients, rng)
+    return Cohort(patients, memberships, visits, risk)
+
+
+def check_settings(
     n_patients: int, n_diagnoses: int, n_medications: int, n_phenotypes: int, share: float
 ) -> None:
+    """Raise :class:`InvalidSettings` with every setting that is out of range."""
     known = PHENOTYPES[: max(1, n_phenotypes)]
     least_diagnoses = len({label for p in known for label in p.diagnoses})
     least_medications = len({label for p in known for label in p.medications})
@@ -150,13 +191,14 @@ def _check_settings(
         raise InvalidSettings(problems)
 
 
-def _rows(count: int) -> Mode:
-    width = len(str(count))
-    return Mode("patient", tuple(f"P{number:0{width}d}" for number in range(1, count + 1)))
+def patient_ids(n_patients: int, first: int, until: int) -> tuple[str, ...]:
+    """The ids of some of all patients."""
+    width = len(str(n_patients))
+    return tuple(f"P{number:0{width}d}" for number in range(first + 1, until + 1))
 
 
-def _tensor(visits: Visits, modes: tuple[Mode, ...]) -> SparseTensor:
-    """1 wherever a diagnosis and a medication of one patient stand in the same visit."""
+def filled_cells(visits: Visits, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Wherever a diagnosis and a medication of one patient stand in the same visit; sorted."""
     n_visits = len(visits.patient)
     start = np.searchsorted(visits.medications[:, 0], np.arange(n_visits))
     count = np.bincount(visits.medications[:, 0], minlength=n_visits)
@@ -165,12 +207,11 @@ def _tensor(visits: Visits, modes: tuple[Mode, ...]) -> SparseTensor:
     # The pairs of one diagnosis record run through all medications of its visit.
     within = np.arange(partners.sum()) - np.repeat(np.cumsum(partners) - partners, partners)
     medication = visits.medications[np.repeat(start[visit], partners) + within, 1]
-    shape = tuple(len(mode) for mode in modes)
     places = (
         np.repeat(visits.patient[visit], partners),
         np.repeat(diagnosis, partners),
         medication,
     )
-    cells = np.unique(np.ravel_multi_index(places, shape))
-    coordinates = np.column_stack(np.unravel_index(cells, shape))
-    return SparseTensor.from_coordinates(coordinates, np.ones(len(cells)), modes=modes)
+    cells = np.sort(np.ravel_multi_index(places, shape))
+    cells = cells[np.flatnonzero(np.diff(cells, prepend=-1))]
+    return np.column_stack(np.unravel_index(cells, shape))

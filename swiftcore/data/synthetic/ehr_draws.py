@@ -166,4 +166,6 @@ def _draw_records(
         place = np.searchsorted(table, subject[again] + rng.random(len(again)), side="right")
         feature[again] = place - subject[again] * n_features
         again = again[~usual[patient[visit[again]], feature[again]]]
-    return np.column_stack(np.divmod(np.unique(visit * n_features + feature), n_features))
+    pairs = np.sort(visit * n_features + feature)
+    pairs = pairs[np.flatnonzero(np.diff(pairs, prepend=-1))]
+    return np.column_stack(np.divmod(pairs, n_features))

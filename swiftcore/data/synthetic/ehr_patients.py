@@ -78,17 +78,21 @@ def _can_have(phenotype: PlantedPhenotype, is_man: NDArray[np.bool_]) -> NDArray
     return ~is_man if phenotype.patients == "women" else is_man | (phenotype.patients == "all")
 
 
-def draw_outcome(
+def draw_risk(
     memberships: NDArray[np.float64],
     phenotypes: Sequence[PlantedPhenotype],
     patients: Patients,
-    share: float,
     rng: np.random.Generator,
-) -> NDArray[np.bool_]:
-    """The patients of highest latent risk: a logistic model with an exact count."""
+) -> NDArray[np.float64]:
+    """The latent risk of heart failure of each patient: a logistic model."""
     effects = np.array([p.outcome_effect for p in phenotypes])
     risk = memberships @ effects / VISITS_PER_PHENOTYPE + AGE_EFFECT * patients.decades
     risk += rng.logistic(size=len(risk))
+    return np.asarray(risk)
+
+
+def highest(risk: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
+    """The patients of highest risk, an exact share of them."""
     outcome = np.zeros(len(risk), dtype=np.bool_)
     outcome[np.argsort(-risk, kind="stable")[: round(share * len(risk))]] = True
     return outcome

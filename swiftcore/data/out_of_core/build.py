@@ -1,0 +1,369 @@
+"""Build a data set in shards from tables of any size, within a memory limit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swiftcore.data.building.build_tensor import cell_values
+from swiftcore.data.building.multi_table import is_of_patients, note_unused
+from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
+from swiftcore.data.from_path.read_path import origin_of
+from swiftcore.data.from_path.sniff import KINDS, sniff, table_files
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.out_of_core.choose_features import Kept, choose_features, kept_cells
+from swiftcore.data.out_of_core.count import (
+    Draft,
+    Feature,
+    count_cells,
+    count_features,
+    has_distinct,
+    n_rows,
+    number_people,
+    outcome_of_people,
+    outcome_texts,
+    people_ids,
+    store_events,
+)
+from swiftcore.data.out_of_core.csv_to_parquet import write_as_parquet
+from swiftcore.data.out_of_core.database import Database, open_database, private_folder
+from swiftcore.data.out_of_core.plan import (
+    EventColumns,
+    TablePlan,
+    check_options,
+    distinct_modes,
+    plan_tables,
+)
+from swiftcore.data.out_of_core.table_head import read_head
+from swiftcore.data.reading.findings import Findings
+from swiftcore.data.reading.source import Budget, Source
+from swiftcore.data.shards.writer import SHARD_ROWS, About, check_free, new_shards
+from swiftcore.data.summary import DatasetSummary
+from swiftcore.errors import InvalidData, refuse, where_list
+from swiftcore.tensor import Mode
+
+MAX_CLASSES = 1_000
+NO_LIMIT = 2**40  # megabytes: only heads are read in Python
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Everybody's class by number (-1: none), and what the numbers mean."""
+
+    name: str
+    of: NDArray[np.int32]
+    classes: NDArray[Any]  # bools or texts
+
+
+def build_shards(
+    path: Path,
+    out: Path,
+    options: BuildOptions,
+    memory: int,
+    rows_per_shard: int = SHARD_ROWS,
+) -> tuple[DatasetSummary, str]:
+    """Count the tables of a folder into a data set in shards.
+
+    The entries are those that :func:`~swiftcore.data.from_path.sandbox.build_path` finds in the
+    same tables.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes that this process should keep to.
+
+    Returns
+    -------
+    DatasetSummary, str
+        What was written, and its seal.
+
+    Raises
+    ------
+    InvalidSettings
+        With every option that only tables in memory can have.
+    InvalidData
+        When the tables are not of this layout, or damaged; nothing is written then.
+    """
+    check_options(options)
+    check_free(out)
+    findings = Findings()
+    plans = _plans(path, options, findings)
+    with private_folder(out.parent) as folder:
+        files = [_parquet(plan, folder, findings) for plan in plans]
+        with open_database(folder, files, memory) as database:
+            plans = [dataclasses.replace(plan, number=k) for k, plan in enumerate(plans)]
+            build = _Build(database, options, findings, folder, rows_per_shard)
+            events, patients = build.told_apart(plans)
+            return build.write(events, patients, path, out)
+
+
+def _plans(path: Path, options: BuildOptions, findings: Findings) -> list[TablePlan]:
+    """The tables of a folder and their roles."""
+    limits = dataclasses.replace(options.limits, decoded_mb=NO_LIMIT)
+    source = Source(path, Budget(limits))
+    kind = sniff(source, options, findings)
+    if kind != "tables" or source.is_archive or not path.is_dir():
+        raise refuse(
+            "layout-large",
+            "Only a folder of one's own tables can be counted into shards",
+            path.name,
+            KINDS[kind],
+            "Give a folder with tables of diagnoses, medications and patients, or build a .npz.",
+        )
+    findings.kind = kind
+    heads = []
+    for file in table_files(source.names):
+        try:
+            heads.append(read_head(path / file, file, options, findings))
+        except InvalidData as error:
+            findings.problems.extend(error.problems)
+    findings.stop_if_problems()
+    return plan_tables(heads, options, findings)
+
+
+def _parquet(plan: TablePlan, folder: Path, findings: Findings) -> Path:
+    """The table as Parquet: as it is, or written from its CSV."""
+    if not plan.head.delimiter:
+        return plan.head.path
+    out = folder / f"from_csv_{plan.number}.parquet"
+    write_as_parquet(plan.head, plan.columns, out, findings)
+    return out
+
+
+class _Build:
+    """One build; the steps share the database and what was found."""
+
+    def __init__(
+        self,
+        database: Database,
+        options: BuildOptions,
+        findings: Findings,
+        folder: Path,
+        rows_per_shard: int,
+    ) -> None:
+        self.database, self.options, self.findings = database, options, findings
+        self.folder, self.step = folder, rows_per_shard
+        self.by_visit = options.join == "visit"
+
+    def told_apart(self, plans: Sequence[TablePlan]) -> tuple[list[EventColumns], list[TablePlan]]:
+        """Tables of events, and those of patients."""
+        events, patients = [], []
+        for plan in plans:
+            rows = n_rows(self.database, plan.number)
+            if not rows:
+                self.findings.problem(
+                    "table-empty",
+                    "The table has a header but no rows",
+                    plan.head.name,
+                    "0 rows",
+                    "Export the table again with its rows.",
+                )
+                continue
+            self.findings.tables[plan.head.name] = rows
+            row = plan.head.text_of(plan.roles.row)
+            distinct = plan.may_be_patients and has_distinct(self.database, plan.number, row)
+            if is_of_patients(plan.title, distinct, plan.roles):
+                patients.append(plan)
+                self.findings.mapping[plan.title] = f"patients by {plan.roles.row}"
+            elif plan.events:
+                events.append(dataclasses.replace(plan.events, number=plan.number))
+                note_unused(plan.head.name, plan.roles, self.findings)
+                found = f"{plan.roles.row} has {plan.events.feature}"
+                self.findings.mapping[plan.title] = found
+        self._check_roles(plans, events, patients)
+        return distinct_modes(events), patients
+
+    def _check_roles(
+        self,
+        plans: Sequence[TablePlan],
+        events: Sequence[EventColumns],
+        patients: Sequence[TablePlan],
+    ) -> None:
+        named = where_list([plan.head.name for plan in plans])
+        if not events or len(patients) > 1:
+            self.findings.problem(
+                "tables-unclear",
+                "The tables cannot be told apart",
+                "the folder",
+                f"{len(events)} of events and {len(patients)} of patients among {named}",
+                "Give at least one table of events and at most one with a row per patient.",
+            )
+        for one in events:
+            if self.by_visit and not one.visit:
+                self.findings.problem(
+                    "visit-missing",
+                    "The table has no visits",
+                    one.mode,
+                    "no visit column",
+                    "Name the visit column, or join per patient.",
+                )
+        self.findings.stop_if_problems()
+
+    def write(
+        self, events: Sequence[EventColumns], patients: Sequence[TablePlan], path: Path, out: Path
+    ) -> tuple[DatasetSummary, str]:
+        """Count, choose features, write the shards."""
+        features = [
+            count_features(self.database, one, self.by_visit, self.findings) for one in events
+        ]
+        n_people = number_people(self.database, events, self.by_visit)
+        outcome = self._outcome(patients, n_people)
+        drafts, joined = self._drafts(events, features, n_people)
+        people = joined if outcome is None else joined & (outcome.of >= 0)
+        lost = int(joined.sum() - people.sum())
+        self.findings.leave_out("rows without an outcome", lost, "patient")
+        modes = [one.mode for one in features]
+        kept = choose_features(drafts, people, modes, self.options, self.findings)
+        chosen = [_of_mode(one, stays) for one, stays in zip(features, kept, strict=True)]
+        about = About(
+            self.options.name or path.name.split(".")[0] or path.name,
+            origin_of(path, "tables", self.options),
+            "patient",
+            outcome.name if outcome else "",
+            {mode.name: codes for mode, codes in chosen if codes},
+            self.findings,
+        )
+        with new_shards(out, [mode for mode, _ in chosen]) as shards:
+            rows = [self._add(shards, draft, people, kept) for draft in drafts]
+            left = np.concatenate(rows)
+            self.findings.leave_out(
+                "rows without any remaining feature", int(people.sum()) - len(left), "patient"
+            )
+            self._check_left(left)
+            return shards.finish(about, None if outcome is None else _classes(outcome, left))
+
+    def _drafts(
+        self, events: Sequence[EventColumns], features: Sequence[Feature], n_people: int
+    ) -> tuple[list[Draft], NDArray[np.bool_]]:
+        """The counted cells on the disk, and who has any."""
+        present = [
+            store_events(self.database, one, feature, axis, self.by_visit)
+            for axis, (one, feature) in enumerate(zip(events, features, strict=True), start=1)
+        ]
+        n_modes = len(events) + 1
+        drafts = list(count_cells(self.database, n_modes, n_people, self.step, self.folder))
+        joined = np.zeros(n_people, dtype=bool)
+        for draft in drafts:
+            joined[draft.read()[0][:, 0]] = True
+        if not joined.any():
+            raise refuse(
+                "join-empty",
+                "No events belong together",
+                " and ".join(one.mode for one in events),
+                f"no {'visit' if self.by_visit else 'patient'} with all of them",
+                "Check that both tables use the same ids, or join per patient.",
+            )
+        for one, count in zip(events, present, strict=True):
+            alone = count - int(joined.sum())
+            self.findings.leave_out(
+                "patients without a partner in the other tables", alone, one.mode
+            )
+        return drafts, joined
+
+    def _add(
+        self, shards: Any, draft: Draft, people: NDArray[np.bool_], kept: Kept
+    ) -> NDArray[np.int64]:
+        """Write one shard; returns who is in it."""
+        places, amounts = kept_cells(draft, people, kept)
+        rows, places[:, 0] = np.unique(places[:, 0], return_inverse=True)
+        for axis, stays in enumerate(kept, start=1):
+            places[:, axis] = (np.cumsum(stays) - 1)[places[:, axis]]
+        if len(rows):
+            ids = people_ids(self.database, draft.first_person, draft.first_person + draft.n_people)
+            names = [ids[row - draft.first_person] for row in rows]
+            shards.add(names, places, cell_values(amounts, self.options.values))
+        return rows
+
+    def _check_left(self, rows: NDArray[np.int64]) -> None:
+        if not len(rows):
+            raise refuse(
+                "nothing-left",
+                "No cell is left to build a tensor from",
+                "all modes",
+                "0 cells",
+                "Lower the minimum support or check the columns.",
+            )
+
+    def _outcome(self, patients: Sequence[TablePlan], n_people: int) -> Outcome | None:
+        """The outcome asked for, or a column called outcome; None when there is none."""
+        asked = self.options.outcome == "column" or bool(self.options.outcome_column)
+        if self.options.outcome == "none":
+            return None
+        plan = next(iter(patients), None)
+        if plan is None or not plan.outcome:
+            if asked:
+                raise _no_column(self.options.outcome_column, plan)
+            return None
+        text = plan.head.text_of(plan.outcome)
+        found = outcome_texts(self.database, plan.number, text, MAX_CLASSES)
+        if not asked:
+            if not could_be(plan.outcome, found):
+                return None
+            self.findings.mapping["outcome"] = plan.outcome
+        if f"{plan.outcome.lower()}_date" in map(str.lower, plan.head.columns):
+            self.findings.note(AFTER_OUTCOME)
+        if len(found) > MAX_CLASSES:
+            raise _too_many_classes(plan.outcome)
+        blank = sum(count for word, count in found.items() if not word.strip())
+        self.findings.leave_out("patients without an outcome", blank, "patients' table")
+        meant = as_classes({word: word for word in found})
+        flags = all(isinstance(value, int) for value in meant.values())
+        classes = [False, True] if flags else sorted({str(value) for value in meant.values()})
+        numbers = {word: classes.index(value) for word, value in meant.items()}  # type: ignore[arg-type]
+        who = plan.head.text_of(plan.roles.row)
+        of = outcome_of_people(self.database, plan.number, who, text, numbers, n_people)
+        asked_name = self.options.outcome_column.strip() or plan.outcome
+        return Outcome(self.options.outcome_name or asked_name, of, np.array(classes))
+
+
+def _classes(outcome: Outcome, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """The outcome of the rows that are left; one class alone is refused."""
+    values = outcome.classes[outcome.of[rows]]
+    if len(np.unique(values)) < 2:
+        raise refuse(
+            "outcome-one-class",
+            "All rows have the same outcome",
+            outcome.name,
+            f"only '{values[0]}'",
+            "Choose another outcome, or allow events after it.",
+        )
+    return values
+
+
+def _of_mode(feature: Feature, stays: NDArray[np.bool_]) -> tuple[Mode, dict[str, str]]:
+    """The features that stay, and the code behind every label that does not show it."""
+    places = np.flatnonzero(stays).tolist()
+    labels = tuple(feature.mode.labels[place] for place in places)
+    codes = {
+        feature.mode.labels[place]: feature.codes[place]
+        for place in places
+        if feature.codes[place] != feature.mode.labels[place]
+    }
+    return Mode(feature.mode.name, labels), codes
+
+
+def _no_column(asked: str, plan: TablePlan | None) -> InvalidData:
+    known = where_list(plan.head.columns, 12) if plan else "no patients' table"
+    return refuse(
+        "outcome-column",
+        "The outcome column is not there",
+        "patients' table",
+        f"no column '{asked[:60]}'",
+        f"Choose one of {known}; several columns need a .npz.",
+    )
+
+
+def _too_many_classes(column: str) -> InvalidData:
+    return refuse(
+        "outcome-classes",
+        "The outcome has too many values",
+        column,
+        f"more than {MAX_CLASSES:,}",
+        "Choose a column of classes.",
+    )
