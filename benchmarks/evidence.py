@@ -90,6 +90,7 @@ def _run(chosen: argparse.Namespace, **changes: Any) -> Experiment:
         "jobs": chosen.jobs,
         "levels": tuple(chosen.levels),
         "draws": chosen.draws,
+        "seeds": chosen.seeds,
     }
     settings = ExperimentSettings(**(asked | changes))
     return joined(
@@ -119,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--methods", nargs="+", default=[])
     parser.add_argument("--levels", nargs="+", type=float, default=list(NOISE_LEVELS))
     parser.add_argument("--draws", type=int, default=2, help="of the noise")
+    parser.add_argument("--seeds", type=int, default=5, help="other ones, for stability")
     parser.add_argument("--seed", type=int, default=0, help="of the folds and the starts")
     parser.add_argument("--repeats", type=int, default=1, help="how often folds are drawn anew")
     parser.add_argument("--data-sets", type=int, help="of the three of bbc_fresh")
