@@ -283,7 +283,7 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
     st.markdown("**Settings**")
     show_table(table, "Settings of both runs side by side")
     download_csv(table, "compared_settings")
-    goal = ("method", "sharpness", "marginal_weight", "costs", "row_cost")
+    goal = ("method", "sharpness", "marginal_weight", "costs", "row_relation")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
         st.caption("They minimise different objectives; only their phenotypes can be compared.")
 

@@ -102,7 +102,7 @@ def test_a_fit_of_many_rows_is_not_started_where_it_would_not_fit(
         jobs.start(store, request)
     (problem,) = refused.value.problems
     assert problem.found == "3.1 GB needed, 2.7 GB to be had"
-    assert "(row cost) to none" in problem.cure and "float32" in problem.cure
+    assert "(row relation) to none" in problem.cure and "float32" in problem.cure
     assert store.runs() == [] and not store.job(request.key()).folder.exists()
 
 
@@ -137,10 +137,13 @@ def test_doing_what_a_refusal_says_helps(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setenv(LIMIT_SETTING, "900")
     dataset = store.add_dataset(many_rows(9_000))
     with pytest.raises(
-        NotEnoughMemory, match=r"Set Similarity of rows \(row cost\) to none, which takes 4\d0 MB"
+        NotEnoughMemory,
+        match=r"Set Similarity of rows \(row relation\) to neighbourhoods, which takes 4\d0 MB; "
+        r"or set .* to none, which takes 4\d0 MB",
     ):
-        jobs.start(store, Request("fit", dataset))
-    jobs.check_memory(store, Request("fit", dataset, {"row_cost": "none"}), store.runs())
+        jobs.start(store, Request("fit", dataset, {"row_relation": "dense"}))
+    jobs.check_memory(store, Request("fit", dataset), store.runs())  # auto: neighbourhoods
+    jobs.check_memory(store, Request("fit", dataset, {"row_relation": "none"}), store.runs())
 
 
 def test_an_experiment_does_fewer_fits_at_once_where_memory_is_short(
@@ -263,7 +266,7 @@ def test_in_a_real_container_too_much_is_refused_and_the_kernel_s_end_is_told(
     code = str(Path(jobs.__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", code)
     refused = serve(many_rows(9_000))
-    assert "refused: There is not enough memory" in refused and "(row cost) to none" in refused
+    assert "refused: There is not enough memory" in refused and "(row relation) to none" in refused
     broken_program(tmp_path / "gulp", GULP, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", code, prepend=os.pathsep)
     said = serve(tiny_dataset())

@@ -35,7 +35,7 @@ def made_up(shape: tuple[int, ...], entries: int) -> Dataset:
     [
         ((1500, 20, 15), 20_000, {}),
         ((1500, 20, 15), 20_000, {"dtype": "float64", "costs": "random"}),
-        ((2000, 60, 50), 40_000, {"row_cost": "none", "rank": 30}),
+        ((2000, 60, 50), 40_000, {"row_relation": "none", "rank": 30}),
         ((900, 700), 40_000, {"costs": "one-minus-identity"}),
         ((500, 12, 10, 8), 20_000, {}),
     ],
@@ -65,7 +65,7 @@ def test_the_fit_goes_by_it_before_it_builds_a_cost(monkeypatch: pytest.MonkeyPa
     (problem,) = refused.value.problems
     assert problem.where == "a fit of 900 x 30 x 20 at rank 10"
     assert problem.found.startswith(f"{round(need.total / 1e7) * 10} MB needed")
-    assert "row cost" not in problem.cure  # it would not be enough
+    assert "row relation" not in problem.cure  # it would not be enough
 
 
 def test_only_what_helps_is_advised() -> None:
@@ -73,15 +73,15 @@ def test_only_what_helps_is_advised() -> None:
     full = fit_need(LARGE, spec, 2)
     small, single = (
         fit_need(LARGE, replace(spec, **change), 2).bytes
-        for change in ({"row_cost": "none"}, {"dtype": "float32"})
+        for change in ({"row_relation": "none"}, {"dtype": "float32"})
     )
     assert small < single < full.bytes
     said = full.ways_out(single + 1)
-    assert "(row cost) to none" in said and "float32" in said and "(rank)" not in said
+    assert "(row relation) to none" in said and "float32" in said and "(rank)" not in said
     assert "float32" not in full.ways_out(single - 1)
     assert full.ways_out(BASE / 2).startswith("Close other programs")
-    fixed = fit_need(LARGE, replace(spec, row_cost="none"), 2)
-    assert "row cost" not in fixed.ways_out(fixed.bytes - 1)
+    fixed = fit_need(LARGE, replace(spec, row_relation="none"), 2)
+    assert "row relation" not in fixed.ways_out(fixed.bytes - 1)
     half = fit_need(LARGE, replace(spec, rank=200), 2).bytes
     assert "(rank) to 200, which takes" in fit_need(LARGE, replace(spec, rank=400), 2).ways_out(
         half
