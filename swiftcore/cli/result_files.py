@@ -84,7 +84,10 @@ def summarize_fit(
         "row_relation": fitted.row_relation.kind,
         "row_relation_why": fitted.row_relation.why,
         "model_digest": fitted.digest,
-        **vars(spent),
+        "seconds": spent.seconds,
+        "cpu_seconds": spent.cpu_seconds,
+        "peak_memory_bytes": spent.peak_memory_bytes,
+        "workers": spent.workers,
         "dead_components": [component_id(component, fitted.spec.rank) for component in dead],
         "phenotypes": [_plain(phenotype) for phenotype in phenotypes],
     }
