@@ -187,7 +187,8 @@ def _export(run: RunCard) -> None:
 
 def _show_objective(run: RunCard) -> None:
     fit = cache.fit(run.id)
-    st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
+    objective = f"{state.label('objective')}: {_number(fit.objective)}."
+    st.caption(f"{fit.outcome} {objective} {fit.row_relation}")
     if fit.can_go_on and run.imported is None:
         go_further_button(run, fit.settings["max_iterations"])
     show_figure(

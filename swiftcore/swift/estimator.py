@@ -40,6 +40,7 @@ from swiftcore.transport.sweep import Sweeper
 
 logger = logging.getLogger(__name__)
 
+ALONE_AT_ONCE = 20_000  # rows of an independent projection
 PLAIN_STEPS = 500  # the most of an independent projection
 USUAL = ModelSpec()  # where the defaults of the estimator come from
 
@@ -278,6 +279,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         return problem.in_data_units(result.factors[0])
 
     def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
+        """Rows by themselves, some at a time: what they take of memory does not grow."""
+        n_rows = tensor.shape[0]
+        if n_rows > ALONE_AT_ONCE:
+            blocks = np.split(np.arange(n_rows), range(ALONE_AT_ONCE, n_rows, ALONE_AT_ONCE))
+            parts = [self._transform_alone(tensor.select(0, rows), most) for rows in blocks]
+            return np.concatenate(parts)
+        if not tensor.n_entries:
+            return np.zeros((n_rows, self.rank))
         problem, workers = self._prepare(tensor, [None, *self.feature_costs_], "float64")
         with workers:
             start = self._membership_start(problem)
