@@ -144,7 +144,7 @@ def test_rows_that_are_all_empty_are_refused(independent: bool) -> None:
 
 def test_many_rows_are_projected_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row by itself, so that it does not matter with whom; a row may have no entry."""
-    tensor, costs, factors = random_problem(6, (11, 6, 5), 3, 0.2, True)
+    tensor, costs, _ = random_problem(6, (11, 6, 5), 3, 0.2, True)
     kept = tensor.coordinates[:, 0] != 4
     rows = SparseTensor(tensor.modes, tensor.coordinates[kept], tensor.values[kept])
     model = Swift(3, random_state=0, n_jobs=1, max_iterations=5).fit(tensor, costs)
