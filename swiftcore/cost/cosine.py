@@ -22,15 +22,18 @@ def cosine_cost(features: sparse.csr_array) -> NDArray[np.float64]:
     A row without any feature is at distance 1 from every other row: nothing is known of it.
     """
     scaled = unit_rows(features)
-    scaled.sort_indices()  # so that a product adds up in the same order both ways
+    # Where all rows name their features in one order, products add up alike both ways.
+    mirrored = features.has_sorted_indices
     cost = np.empty((scaled.shape[0], scaled.shape[0]))
     for low in range(0, len(cost), ROWS_AT_A_TIME):
         strip = slice(low, low + ROWS_AT_A_TIME)
-        for left in range(0, low + 1, ROWS_AT_A_TIME):
+        for left in range(0, low + 1 if mirrored else len(cost), ROWS_AT_A_TIME):
             tile = slice(left, left + ROWS_AT_A_TIME)
             distances = np.subtract(1.0, _products(scaled[strip], scaled[tile]))
             np.clip(distances, 0.0, None, out=distances)
-            cost[strip, tile], cost[tile, strip] = distances, distances.T
+            cost[strip, tile] = distances
+            if mirrored:
+                cost[tile, strip] = distances.T
     np.fill_diagonal(cost, 0.0)
     return cost
 

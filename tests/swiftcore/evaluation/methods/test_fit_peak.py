@@ -36,6 +36,7 @@ def made_up(shape: tuple[int, ...], entries: int) -> Dataset:
         ((1500, 20, 15), 20_000, {}),
         ((1500, 20, 15), 20_000, {"dtype": "float64", "costs": "random"}),
         ((2000, 60, 50), 40_000, {"row_relation": "none", "rank": 30}),
+        ((2600, 40, 30), 40_000, {"row_relation": "neighbourhoods", "rank": 5}),
         ((900, 700), 40_000, {"costs": "one-minus-identity"}),
         ((500, 12, 10, 8), 20_000, {}),
     ],
@@ -90,7 +91,7 @@ def test_only_what_helps_is_advised() -> None:
 
 @pytest.mark.parametrize("had", [6e8, 1e9, 2e9])
 def test_as_many_rows_as_advised_fit_and_many_more_do_not(had: float) -> None:
-    need = fit_need(LARGE, ModelSpec(), 2)
+    need = fit_need(LARGE, ModelSpec(row_relation="dense"), 2)
     with pytest.raises(NotEnoughMemory) as refused:
         need.refuse_beyond(had)
     rows = int(re.search(r"at most ([\d,]+) rows", str(refused.value))[1].replace(",", ""))
@@ -99,10 +100,21 @@ def test_as_many_rows_as_advised_fit_and_many_more_do_not(had: float) -> None:
     need.refuse_beyond(need.bytes)  # exactly enough is enough
 
 
+def test_neighbourhoods_take_memory_in_proportion_to_the_rows() -> None:
+    """Of auto, too: no fit of many rows is refused for the sake of a cost between them all."""
+    for relation in ("auto", "neighbourhoods"):
+        spec = ModelSpec(row_relation=relation)
+        ten, hundred = (fit_need(LARGE.with_rows(rows), spec, 2).bytes for rows in (10**4, 10**5))
+        assert 5 * (ten - BASE) < hundred - BASE < 10.5 * (ten - BASE)
+        assert hundred < 1.5e9
+    dense = fit_need(LARGE, ModelSpec(row_relation="dense"), 2)
+    assert "(row relation) to neighbourhoods, which takes" in dense.ways_out(8e8)
+
+
 def test_every_factorization_has_an_estimate() -> None:
     for key, method in CATALOGUE.items():
         if method.is_factorization:
-            peak = fit_peak(LARGE, spec_for(key), 1)
+            peak = fit_peak(LARGE, spec_for(key, row_relation="dense"), 1)
             assert peak.total > BASE + peak.data, key
             assert (peak.costs > 1e9) == (method.costs == "all"), key
 
