@@ -41,7 +41,7 @@ LOOK_EVERY = 0.02  # seconds
 MOST_SECONDS = 900.0
 TOLERANCE = 0.25
 BRIEF = {"max_iterations": 2, "tolerance": 0.0}  # the peak comes early
-NO_ROW_COST = {"row_cost": "none"}
+NO_ROW_COST = {"row_relation": "none"}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class FitJob:
     spec : ModelSpec
     tensor : SparseTensor
         The entries as they count.
-    costs : list of ndarray or None
+    costs : list of ndarray, Neighbourhoods or None
         As ``swiftcore.model_costs`` gives them.
     labels : list or None
         The class of each row, None where it is not known.
@@ -36,7 +36,7 @@ class FitJob:
 
     spec: ModelSpec
     tensor: SparseTensor
-    costs: list[NDArray[np.float64] | None] | None
+    costs: list[Any] | None
     labels: Any
 
     def run(

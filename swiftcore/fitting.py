@@ -6,6 +6,7 @@ through here, so that the model people see is fitted like the one that was judge
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,19 +31,19 @@ from swiftcore.evaluation.methods.outcome_features import (
 from swiftcore.evaluation.methods.weighting import EntryWeighting
 from swiftcore.evaluation.protocol.folds import read_labels
 from swiftcore.fit_job import FitJob
-from swiftcore.model_costs import model_costs
+from swiftcore.model_costs import Costs, model_costs
 from swiftcore.model_file import ModelContents, read_model, write_model
 from swiftcore.phenotypes.consensus import Agreement
 from swiftcore.phenotypes.guidance import Guidance
 from swiftcore.progress import FitOutcome, FitProgress, FitsCallback, ProgressCallback
 from swiftcore.runtime.memory import usable_memory
 from swiftcore.spec import ModelSpec
+from swiftcore.spec.row_relation import RowRelation, explained
 from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.tensor import Mode, SparseTensor, TensorSize
 
 Stage = Callable[[str], None]
 """Called with what begins now, in words."""
-Costs = list[NDArray[np.float64] | None]
 Begin = Callable[[SparseTensor, Costs | None], dict[str, Any]]
 """Weighed rows and costs go in; where the fit sets out, as arguments of its method, comes out."""
 
@@ -84,6 +85,20 @@ class FittedModel:
     def modes(self) -> tuple[Mode, ...]:
         """Names and labels of what was fitted."""
         return tuple(self.model.modes_)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all factors, bit for bit."""
+        sha = hashlib.sha256()
+        for factor in self.factors:
+            sha.update(np.ascontiguousarray(factor).data)
+        return sha.hexdigest()
+
+    @property
+    def row_relation(self) -> RowRelation:
+        """Between which rows mass moved, and why."""
+        kind = getattr(self.model, "row_relation_", "none")
+        return explained(kind, self.spec.row_relation, len(self.memberships))
 
     @property
     def outcome(self) -> FitOutcome:

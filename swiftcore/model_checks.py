@@ -23,11 +23,13 @@ from swiftcore.runtime.ranges import (
     whole,
 )
 from swiftcore.spec import SETTINGS
+from swiftcore.spec.row_relation import RELATIONS
 from swiftcore.tensor.entry_checks import MAX_MODE
 
 MODEL_FORMAT = "swift-model 1"  # raise it when files written before cannot be read any more
 ROUNDING = 1e-6  # by which sums of profiles and objectives may be off
-LATER = ("spec", "weighting", "guidance", "fits", "found_in")  # facts that older files do not have
+# facts that older files do not have
+LATER = ("spec", "weighting", "guidance", "fits", "found_in", "row_relation")
 PARTS = ("transport", "model_divergence", "data_divergence", "gap")  # of SWIFT's objective
 
 _TEXT = text(1_000_000)
@@ -73,6 +75,9 @@ ABOUT = {
     "dead_components": listed(whole(0), 1_000_000),
     "value_unit": ABOVE_ZERO,
     "rows_still": FLAG,
+    "row_relation": Range(
+        lambda value: value in RELATIONS[1:], f"one of {', '.join(RELATIONS[1:])}"
+    ),
     "weighting": record(_WEIGHTING, optional=_WEIGHTING),
     "history": listed(_STEP, 10_000_000),
     "guidance": record(

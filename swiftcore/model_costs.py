@@ -5,43 +5,73 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.cost import build_costs
+from swiftcore.cost.cosine import unit_rows
 from swiftcore.cost.memory import refuse_costs
+from swiftcore.cost.neighbourhoods import GivenRows, Neighbourhoods
 from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.cost.outside.mode_cost import ModeCost, outside_cost, unknown_features
-from swiftcore.cost.recipe import recipe_cost
+from swiftcore.cost.recipe import compared_features, recipe_cost, row_neighbourhoods
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
+from swiftcore.evaluation.methods.row_relation import relation_of
 from swiftcore.spec import ModelSpec
 from swiftcore.spec.cost_text import CostTerm, cost_text, read_cost_text
 
+Costs = list[Any]
+"""Per mode a matrix, for the rows perhaps neighbourhoods, or None where no mass moves."""
 
-def model_costs(dataset: Dataset, spec: ModelSpec) -> list[NDArray[np.float64] | None] | None:
+
+def model_costs(dataset: Dataset, spec: ModelSpec) -> Costs | None:
     """One cost per mode, None where no mass moves; None for a method that uses none.
 
-    Without a row cost the largest matrix is never built.
+    A cost between all rows, the largest matrix, is built only where every two are compared.
     """
     used = factorization(spec.method).costs
     if used == "none":
         return None
-    if spec.mode_costs:
-        return [cost.matrix for cost in costs_by_mode(dataset, spec)]
-    # The random recipe draws the rows' costs first, so they are drawn even if nobody uses them.
-    fixed = spec.row_cost == "none" or (used == "features" and spec.costs != "random")
     tensor = dataset.tensor
+    rows = tensor.modes[0]
+    kind = relation_of(spec, len(rows), rows.name).kind
+    if spec.mode_costs:
+        return _own_costs(dataset, spec, kind)
+    # The random recipe draws the rows' costs first, so they are drawn even if nobody uses them.
+    dense = kind == "dense" or (used == "features" and spec.costs == "random")
     costs = build_costs(
-        tensor.select(0, [0]) if fixed else tensor,
+        tensor if dense else tensor.select(0, [0]),
         spec.costs,
         reference=tensor,
         seed=spec.seed,
-        word_counts=None if fixed else dataset.word_counts,
+        word_counts=dataset.word_counts if dense else None,
     )
-    return [None if fixed else costs[0], *costs[1:]]
+    if kind == "neighbourhoods":
+        return [_neighbourhoods(dataset, spec), *costs[1:]]
+    return [costs[0] if dense else None, *costs[1:]]
+
+
+def _own_costs(dataset: Dataset, spec: ModelSpec, kind: str) -> Costs:
+    """Costs where some modes have one of their own."""
+    rows = dataset.tensor.modes[0].name
+    if kind != "neighbourhoods":
+        return [cost.matrix for cost in costs_by_mode(dataset, spec)]
+    if rows not in spec.mode_costs:
+        others = costs_by_mode(dataset, replace(spec, row_relation="none"))[1:]
+        return [_neighbourhoods(dataset, spec), *(cost.matrix for cost in others)]
+    given, *matrices = [cost.matrix for cost in costs_by_mode(dataset, spec)]
+    assert given is not None  # none has no neighbourhoods
+    features = compared_features(dataset.tensor, dataset.word_counts)
+    return [Neighbourhoods.of_similar(unit_rows(features), GivenRows(given)), *matrices]
+
+
+def _neighbourhoods(dataset: Dataset, spec: ModelSpec) -> Neighbourhoods:
+    counts = dataset.word_counts
+    return row_neighbourhoods(dataset.tensor, spec.costs, word_counts=counts, seed=spec.seed)
 
 
 def costs_by_mode(dataset: Dataset, spec: ModelSpec) -> list[ModeCost]:

@@ -72,6 +72,8 @@ class ModelContents:
         For a guided refit, what was asked of which result.
     agreement : Agreement, optional
         Of the fits behind a consensus.
+    row_relation : {"dense", "neighbourhoods", "none"}
+        Between which rows mass moved.
     """
 
     spec: ModelSpec
@@ -87,6 +89,7 @@ class ModelContents:
     weighting: Mapping[str, Any]
     guidance: Guidance | None = None
     agreement: Agreement | None = None
+    row_relation: str = "none"
 
     @classmethod
     def of(
@@ -108,6 +111,7 @@ class ModelContents:
             getattr(model, "rows_fixed_", True),
             getattr(model, "feature_costs_", [None] * (len(model.modes_) - 1)),
             weighting,
+            row_relation=getattr(model, "row_relation_", "none"),
         )
 
     def restore(self, model: Any) -> None:
@@ -122,6 +126,7 @@ class ModelContents:
         model.dead_components_ = self.dead_components
         model.value_unit_ = self.value_unit
         model.rows_fixed_ = self.rows_fixed
+        model.row_relation_ = self.row_relation
         model.feature_costs_ = list(self.feature_costs)
 
     def to_bytes(self) -> bytes:
@@ -136,6 +141,7 @@ class ModelContents:
             "dead_components": self.dead_components,
             "value_unit": self.value_unit,
             "rows_still": self.rows_fixed,
+            "row_relation": self.row_relation,
             "weighting": {k: v for k, v in self.weighting.items() if k != "features"},
             "history": [vars(entry) for entry in self.history],
         }
@@ -265,6 +271,7 @@ def _read(arrays: Mapping[str, NDArray[Any]]) -> ModelContents:
         weighting,
         Guidance.from_plain(about["guidance"]) if "guidance" in about else None,
         _agreement(about, arrays, factors[1:]),
+        about.get("row_relation", "none" if about["rows_still"] else "dense"),
     )
 
 

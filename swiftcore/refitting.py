@@ -12,7 +12,8 @@ from typing import Any
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
-from swiftcore.fitting import Costs, FittedModel, Stage, fit_from
+from swiftcore.fitting import FittedModel, Stage, fit_from
+from swiftcore.model_costs import Costs
 from swiftcore.phenotypes.guidance import Guidance, Step
 from swiftcore.phenotypes.guidance_checks import find_changes, guided_spec
 from swiftcore.progress import ProgressCallback

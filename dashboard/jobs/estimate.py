@@ -21,8 +21,11 @@ from dashboard.store.store import Store
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.tuning.settings import UNLIMITED
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, factorization
+from swiftcore.evaluation.methods.row_relation import relation_of
 from swiftcore.progress import USUAL_ITERATIONS, duration
 from swiftcore.runtime.memory import in_units
+from swiftcore.spec import ModelSpec
+from swiftcore.spec.row_relation import neighbourhoods_of
 
 START, TEAM = 4.0, 8.0  # seconds: a process, its packages, the data; several of them
 PER_CELL, PER_RANK = 9e-9, 1e-10  # core seconds: a cell of a column, plus this times the rank
@@ -75,9 +78,13 @@ def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     """Core seconds of one fit, or of a consensus of them, that ends where fits usually do."""
     if not _moves_mass(settings):
         return _sweeps_seconds(card, settings)
-    cells = sum(columns * size for columns, size in zip(card.columns, card.shape, strict=True))
+    kind = relation_of(ModelSpec.of(settings), card.shape[0], card.mode_names[0]).kind
+    blocks = neighbourhoods_of(card.shape[0]) if kind == "neighbourhoods" else 1
+    columns = card.size.in_blocks(blocks).columns
+    moving = [card.shape[0] / blocks, *card.shape[1:]]
+    cells = sum(number * size for number, size in zip(columns, moving, strict=True))
     step = cells * (PER_CELL + PER_RANK * settings["rank"]) * SLOW.get(settings["dtype"], 2.0)
-    costs = 0.0 if settings["row_cost"] == "none" else PER_PAIR * card.shape[0] ** 2
+    costs = 0.0 if kind == "none" else PER_PAIR * card.shape[0] ** 2 / blocks
     usual = min(settings["max_iterations"], USUAL_ITERATIONS)
     fits = settings.get("consensus", 1)
     compared = (fits + 2) * (START_ITERATIONS + COMPARED * usual) if fits > 1 else 0.0

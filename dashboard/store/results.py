@@ -28,6 +28,7 @@ from swiftcore.progress import FitOutcome
 from swiftcore.runtime.plain_json import read_json
 from swiftcore.runtime.ranges import FLAG, Range, listed, named, record, record_faults, whole
 from swiftcore.spec import DEFAULTS, ModelSpec
+from swiftcore.spec.row_relation import explained
 from swiftcore.tensor import Mode
 from swiftcore.tensor.entry_checks import MAX_MODE
 
@@ -60,6 +61,8 @@ class FittedRun:
         One row per iteration, columns as in FitProgress; the start first.
     outcome : str
         How the fit ended, a sentence.
+    row_relation : str
+        Between which rows mass moved and why, a sentence; empty for methods that move none.
     dead : tuple of int
         Components that lost their mass.
     links : Experiment or None
@@ -87,6 +90,7 @@ class FittedRun:
     guidance: tuple[Step, ...] = ()
     agreement: Agreement | None = None
     can_go_on: bool = False
+    row_relation: str = ""
 
     @property
     def rank(self) -> int:
@@ -224,7 +228,14 @@ def read_fit(
         guidance=guidance,
         agreement=stored.agreement,
         can_go_on=LAST_STATE in files,
+        row_relation=_relation(stored),
     )
+
+
+def _relation(stored: ModelContents) -> str:
+    if factorization(stored.spec.method).costs != "all":
+        return ""
+    return explained(stored.row_relation, stored.spec.row_relation, len(stored.modes[0])).why
 
 
 def read_experiment(files: Files) -> Experiment:

@@ -187,7 +187,8 @@ def _export(run: RunCard) -> None:
 
 def _show_objective(run: RunCard) -> None:
     fit = cache.fit(run.id)
-    st.caption(f"{fit.outcome} {state.label('objective')}: {_number(fit.objective)}.")
+    objective = f"{state.label('objective')}: {_number(fit.objective)}."
+    st.caption(f"{fit.outcome} {objective} {fit.row_relation}")
     if fit.can_go_on and run.imported is None:
         go_further_button(run, fit.settings["max_iterations"])
     show_figure(
@@ -283,7 +284,7 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
     st.markdown("**Settings**")
     show_table(table, "Settings of both runs side by side")
     download_csv(table, "compared_settings")
-    goal = ("method", "sharpness", "marginal_weight", "costs", "row_cost")
+    goal = ("method", "sharpness", "marginal_weight", "costs", "row_relation")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
         st.caption("They minimise different objectives; only their phenotypes can be compared.")
 

@@ -34,6 +34,7 @@ from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
 from swiftcore.runtime.atomic_file import forget_drafts
 from swiftcore.runtime.memory import in_units
+from swiftcore.runtime.spent import Spent, stopwatch
 from swiftcore.spec import ModelSpec
 from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.tensor import TensorSize
@@ -76,19 +77,21 @@ def _fit(chosen: argparse.Namespace) -> int:
     dataset, spec = attach_costs(dataset, spec, chosen.cost_tables)
     say_missing(dataset, spec)
     data = about_data(chosen.data, chosen.settings, dataset)
+    spent = stopwatch()
     if chosen.data_dir is None:
         try:
             fitted = run_fit(chosen, dataset, spec, partial(fit_dataset, dataset, spec))
         except FitsStopped as stopped:
             screen.print(escape(str(stopped)), highlight=False)
             return 130
-        deliver(chosen, dataset, fitted, data)
+        deliver(chosen, dataset, fitted, data, spent=spent())
         return 0
     answer = ask_store(chosen, dataset, "fit", spec.plain())
     if answer is None:
         return 130
     found, fitted = answer.from_store, answer.model()
-    deliver(chosen, dataset, fitted, data, run=answer.run, from_store=found)
+    took = Spent(answer.seconds)
+    deliver(chosen, dataset, fitted, data, run=answer.run, from_store=found, spent=took)
     return 0
 
 
@@ -134,6 +137,7 @@ def deliver(
     fitted: FittedModel,
     data: dict[str, Any],
     *,
+    spent: Spent,
     run: str = "",
     from_store: bool = False,
 ) -> None:
@@ -145,7 +149,7 @@ def deliver(
         tensor=dataset.tensor,
         agreement=fitted.agreement,
     )
-    summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store)
+    summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, spent=spent)
     if chosen.out is not None:
         write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
         write_tables(chosen.out / COSTS, dataset.outside.tables.values())
@@ -157,6 +161,7 @@ def deliver(
     else:
         _show(phenotypes, fitted)
     screen.print(fitted.outcome.value)
+    screen.print(fitted.row_relation.why, highlight=False)
     if chosen.out is not None:
         if (chosen.out / STATE).exists():
             screen.print(WAYS_ON[fitted.outcome])

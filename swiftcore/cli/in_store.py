@@ -42,6 +42,11 @@ class StoredAnswer:
     run: str
     from_store: bool
 
+    @property
+    def seconds(self) -> float:
+        """That computing it took."""
+        return float(self.store.run(self.run).seconds)
+
     def model(self) -> FittedModel:
         """Of a fit; raises if its files were changed."""
         from dashboard.jobs.compute import load_fit  # late: it is an extra

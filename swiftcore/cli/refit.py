@@ -37,6 +37,7 @@ from swiftcore.progress import FitOutcome
 from swiftcore.refitting import refit
 from swiftcore.runtime.plain_json import read_json
 from swiftcore.runtime.ranges import listed, record, text
+from swiftcore.runtime.spent import stopwatch
 
 ABOUT = (
     "Merge phenotypes, split them, drop features, keep some as they are, begin new ones with "
@@ -101,8 +102,10 @@ def _refit(chosen: argparse.Namespace) -> int:
     spec = guided_spec(model.spec, find_changes(steps, model.modes, model.factors))
     open_folder(chosen)
     fit = partial(refit, result.dataset, model, steps)
+    spent = stopwatch()
     fitted = run_fit(chosen, result.dataset, spec, fit)
-    deliver(chosen, result.dataset, fitted, result.data, run=result.publish(fitted, began))
+    took, run = spent(), result.publish(fitted, began)
+    deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took)
     return 0
 
 

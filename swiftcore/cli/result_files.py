@@ -16,6 +16,7 @@ from swiftcore.phenotypes.describe import Phenotype
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.phenotypes.shares import profiles
 from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.spent import Spent
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
@@ -52,7 +53,12 @@ def write_results(
 
 
 def summarize_fit(
-    fitted: FittedModel, phenotypes: Sequence[Phenotype], *, run: str, from_store: bool
+    fitted: FittedModel,
+    phenotypes: Sequence[Phenotype],
+    *,
+    run: str,
+    from_store: bool,
+    spent: Spent,
 ) -> dict[str, Any]:
     """The result as plain values; the schema number changes when a field does.
 
@@ -62,6 +68,8 @@ def summarize_fit(
         Its id in a store; empty for a fit that is in none.
     from_store : bool
         Whether it was found there and not computed now.
+    spent : Spent
+        What computing it took.
     """
     dead = fitted.contents().dead_components
     found = {
@@ -73,6 +81,13 @@ def summarize_fit(
         "iterations": len(fitted.history) - 1,
         "objective": fitted.history[-1].objective,
         "gap": fitted.history[-1].gap,
+        "row_relation": fitted.row_relation.kind,
+        "row_relation_why": fitted.row_relation.why,
+        "model_digest": fitted.digest,
+        "seconds": spent.seconds,
+        "cpu_seconds": spent.cpu_seconds,
+        "peak_memory_bytes": spent.peak_memory_bytes,
+        "workers": spent.workers,
         "dead_components": [component_id(component, fitted.spec.rank) for component in dead],
         "phenotypes": [_plain(phenotype) for phenotype in phenotypes],
     }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swiftcore.cost.neighbourhoods import Neighbourhoods
 from swiftcore.errors import InvalidCost, Problem, refuse, where_list
 from swiftcore.tensor.masks import refuse_masked
 
@@ -27,9 +28,11 @@ FAULTS = (  # code, what is wrong, what was found, how to fix it
 
 
 def check_costs(
-    costs: Sequence[ArrayLike | None], shape: Sequence[int]
-) -> list[NDArray[np.float64] | None]:
+    costs: Sequence[ArrayLike | Neighbourhoods | None], shape: Sequence[int]
+) -> list[Any]:
     """Check one cost matrix per mode; ``None`` means that no mass moves within the mode.
+
+    The first mode, that of the rows, may have neighbourhoods instead of a matrix.
 
     Raises
     ------
@@ -37,16 +40,32 @@ def check_costs(
         With every fault of every matrix.
     """
     _check_count(costs, len(shape))
-    checked: list[NDArray[np.float64] | None] = []
+    checked: list[Any] = []
     problems: list[Problem] = []
     for mode, (cost, size) in enumerate(zip(costs, shape, strict=True)):
         try:
-            checked.append(None if cost is None else check_cost(cost, size, f"mode {mode + 1}"))
+            if isinstance(cost, Neighbourhoods):
+                checked.append(_checked_neighbourhoods(cost, size, mode))
+            else:
+                checked.append(None if cost is None else check_cost(cost, size, f"mode {mode + 1}"))
         except InvalidCost as error:
             problems += error.problems
     if problems:
         raise InvalidCost(problems)
     return checked
+
+
+def _checked_neighbourhoods(cost: Neighbourhoods, size: int, mode: int) -> Neighbourhoods:
+    if mode > 0 or len(cost.order) != size:
+        raise refuse(
+            "cost-neighbourhoods",
+            "Neighbourhoods are for the rows of the data, each in one of them",
+            f"mode {mode + 1}",
+            f"{len(cost.order):,} rows for a mode of size {size:,}",
+            "Give the first mode neighbourhoods of its own rows.",
+            kind=InvalidCost,
+        )
+    return cost
 
 
 def _check_count(costs: Any, n_modes: int) -> None:

@@ -26,5 +26,8 @@ def refuse_costs(sizes: Iterable[int]) -> None:
     needed, had = kept_bytes(modes) + making_bytes(modes), usable_memory()
     if needed > had:
         where = f"cost matrices of size {', '.join(f'{size:,}' for size in modes)}"
-        cure = "Use no cost for the largest mode (None; --row-cost none), or fewer rows."
+        cure = (
+            "Compare rows within neighbourhoods (--row-relation neighbourhoods), or use no cost "
+            "for the largest mode (None; --row-relation none), or fewer rows."
+        )
         raise not_enough_memory(where, needed, had, cure)

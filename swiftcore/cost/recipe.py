@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from swiftcore.cost.cosine import cosine_cost, incidence, row_features
+from swiftcore.cost.cosine import cosine_cost, incidence, row_features, unit_rows
 from swiftcore.cost.memory import refuse_costs
+from swiftcore.cost.neighbourhoods import CosineRows, EqualRows, Neighbourhoods, RandomRows
 from swiftcore.cost.tf_idf import tf_idf
 from swiftcore.errors import InvalidCost, InvalidSettings, refuse
 from swiftcore.tensor import SparseTensor
@@ -88,9 +89,36 @@ def row_cost(
     reference_counts: sparse.csr_array | None = None,
 ) -> NDArray[np.float64]:
     """Cosine distance between rows: of their TF-IDF vectors if given, else of their features."""
+    return cosine_cost(compared_features(tensor, word_counts, reference_counts))
+
+
+def row_neighbourhoods(
+    tensor: SparseTensor,
+    recipe: CostRecipe | str = CostRecipe.COSINE,
+    *,
+    word_counts: sparse.csr_array | None = None,
+    seed: int = 0,
+) -> Neighbourhoods:
+    """The row cost within neighbourhoods of similar rows, whatever the recipe of the costs."""
+    features = unit_rows(compared_features(tensor, word_counts))
+    match _checked_recipe(recipe):
+        case CostRecipe.COSINE:
+            return Neighbourhoods.of_similar(features, CosineRows(features))
+        case CostRecipe.ONE_MINUS_IDENTITY:
+            return Neighbourhoods.of_similar(features, EqualRows())
+        case CostRecipe.RANDOM:
+            return Neighbourhoods.of_similar(features, RandomRows(seed))
+
+
+def compared_features(
+    tensor: SparseTensor,
+    word_counts: sparse.csr_array | None = None,
+    reference_counts: sparse.csr_array | None = None,
+) -> sparse.csr_array:
+    """What rows are compared by: documents by their TF-IDF vectors, others by features."""
     if word_counts is not None:
-        return cosine_cost(tf_idf(word_counts.astype(np.float64), reference_counts))
-    return cosine_cost(row_features(tensor))
+        return tf_idf(word_counts.astype(np.float64), reference_counts)
+    return row_features(tensor)
 
 
 def _check_reference(tensor: SparseTensor, reference: SparseTensor) -> None:

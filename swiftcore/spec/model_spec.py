@@ -12,7 +12,8 @@ from typing import Any
 
 from swiftcore.errors import InvalidData, InvalidSettings, Problem, refuse
 from swiftcore.spec.cost_text import mode_cost_problems, short_cost
-from swiftcore.spec.earlier_names import renamed
+from swiftcore.spec.earlier_names import renamed, with_earlier_names
+from swiftcore.spec.row_relation import DENSE_ROWS, RELATIONS
 from swiftcore.spec.setting import Setting, setting
 
 ALGORITHM_VERSION = "2"  # raise it when the same fit would come out differently
@@ -117,12 +118,13 @@ class ModelSpec:
         choices=("cosine", "one-minus-identity", "random"),
         in_every_key=True,
     )
-    row_cost: str = setting(
-        "as costs",
-        "none: no mass moves between rows.",
+    row_relation: str = setting(
+        "auto",
+        "Mass moves between any two rows, within neighbourhoods of similar ones, or not at all; "
+        f"auto: any two of up to {DENSE_ROWS:,} rows, else neighbourhoods.",
         "Similarity of rows",
-        "Row cost",
-        choices=("as costs", "none"),
+        "Row relation",
+        choices=RELATIONS,
         in_every_key=True,
     )
     dtype: str = setting(
@@ -296,7 +298,7 @@ class ModelSpec:
 
     def cost_texts(self, modes: Sequence[str]) -> list[str]:
         """The text of every mode's cost, by the modes' names; that of the rows is the first."""
-        usual = ["none" if self.row_cost == "none" else self.costs, *[self.costs] * len(modes)]
+        usual = ["none" if self.row_relation == "none" else self.costs, *[self.costs] * len(modes)]
         return [self.mode_costs.get(mode, text) for mode, text in zip(modes, usual, strict=False)]
 
     def title(self, usual: Mapping[str, Any] | None = None) -> str:
@@ -357,9 +359,14 @@ def value_problems(values: Mapping[str, Any]) -> list[Problem]:
 
 
 def key_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request key names of a spec: later settings only where they are not at default."""
-    return {
-        name: value
-        for name, value in values.items()
-        if SETTINGS[name].in_every_key or value != DEFAULTS[name]
-    }
+    """What a request key names of a spec: later settings only where they are not at default.
+
+    Settings stand under the names of the first results, so that these are still found.
+    """
+    return with_earlier_names(
+        {
+            name: value
+            for name, value in values.items()
+            if SETTINGS[name].in_every_key or value != DEFAULTS[name]
+        }
+    )

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from swiftcore.cost.checks import check_cost, check_costs
-from swiftcore.cost.recipe import build_costs, row_cost
+from swiftcore.cost.memory import refuse_costs
+from swiftcore.cost.neighbourhoods import Neighbourhoods
+from swiftcore.cost.recipe import build_costs, row_cost, row_neighbourhoods
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.identifiers import dead_components
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
 from swiftcore.runtime.workers import Workers
 from swiftcore.spec import ModelSpec
+from swiftcore.spec.row_relation import resolved
 from swiftcore.swift.checkpoint import FitCheckpoint
 from swiftcore.swift.factor_update import Factors, normalize
 from swiftcore.swift.fit_file import FitFile, fit_key
@@ -37,6 +40,7 @@ from swiftcore.transport.sweep import Sweeper
 
 logger = logging.getLogger(__name__)
 
+ALONE_AT_ONCE = 20_000  # rows of an independent projection
 PLAIN_STEPS = 500  # the most of an independent projection
 USUAL = ModelSpec()  # where the defaults of the estimator come from
 
@@ -76,6 +80,10 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         Workers; None takes all cores. Results do not depend on it.
     dtype : {"float32", "float64"}
         Inside the column blocks; sums and factors are always float64.
+    row_relation : {"auto", "dense", "neighbourhoods", "none"}
+        Between which rows mass moves where a fit or a projection builds the row cost itself:
+        any two, those of a neighbourhood of similar rows, or none. ``auto``: any two up to
+        ``swiftcore.spec.row_relation.DENSE_ROWS`` rows, then neighbourhoods.
 
     Attributes
     ----------
@@ -94,6 +102,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         Components that lost (almost) all their mass.
     rows_fixed_ : bool
         Whether the fit had no row cost.
+    row_relation_ : {"dense", "neighbourhoods", "none"}
+        Between which rows mass moved in the fit.
     value_unit_ : float
         The unit of the entropy, as a number; projections use the same.
     modes_ : tuple of Mode
@@ -119,6 +129,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         random_state: int | None = None,
         n_jobs: int | None = None,
         dtype: str = USUAL.dtype,
+        row_relation: str = USUAL.row_relation,
     ) -> None:
         self.rank = rank
         self.sharpness = sharpness
@@ -132,6 +143,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.dtype = dtype
+        self.row_relation = row_relation
 
     def fit(
         self,
@@ -168,7 +180,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         check_settings(self.get_params())
         check_tensor(tensor)
         if costs is None:
-            costs = build_costs(tensor, reference=tensor)
+            costs = self._cosine_costs(tensor)
         self.value_unit_ = self._value_unit(tensor)
         problem, workers = self._prepare(tensor, costs)
         with workers:
@@ -182,9 +194,26 @@ class Swift(BaseEstimator):  # type: ignore[misc]
             result = find_factors(sweeper, plan, initial, callback, file)
         self._keep(result, problem, tensor.modes)
         self.rows_fixed_ = costs[0] is None
+        self.row_relation_ = "none" if self.rows_fixed_ else "dense"
+        if isinstance(costs[0], Neighbourhoods):
+            self.row_relation_ = "neighbourhoods"
         self.feature_costs_ = [None if cost is None else np.array(cost) for cost in costs[1:]]
         logger.info("%s iterations: %s", self.n_iterations_, self.outcome_.value)
         return self
+
+    def _cosine_costs(self, tensor: SparseTensor) -> list[Any]:
+        """Costs from the tensor itself; that of the rows as the row relation asks."""
+        rows = self._row_cost(tensor)
+        return [rows, *build_costs(tensor.select(0, [0]), reference=tensor)[1:]]
+
+    def _row_cost(self, tensor: SparseTensor) -> NDArray[np.float64] | Neighbourhoods | None:
+        kind = resolved(self.row_relation, tensor.shape[0]).kind
+        if kind == "neighbourhoods":
+            return row_neighbourhoods(tensor)
+        if kind == "none":
+            return None
+        refuse_costs(tensor.shape)
+        return row_cost(tensor)
 
     def estimate_memory(
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None]
@@ -250,6 +279,14 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         return problem.in_data_units(result.factors[0])
 
     def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
+        """Rows by themselves, some at a time: what they take of memory does not grow."""
+        n_rows = tensor.shape[0]
+        if n_rows > ALONE_AT_ONCE:
+            blocks = np.split(np.arange(n_rows), range(ALONE_AT_ONCE, n_rows, ALONE_AT_ONCE))
+            parts = [self._transform_alone(tensor.select(0, rows), most) for rows in blocks]
+            return np.concatenate(parts)
+        if not tensor.n_entries:
+            return np.zeros((n_rows, self.rank))
         problem, workers = self._prepare(tensor, [None, *self.feature_costs_], "float64")
         with workers:
             start = self._membership_start(problem)
@@ -268,7 +305,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         self, tensor: SparseTensor, costs: Sequence[ArrayLike | None] | ArrayLike | None
     ) -> list[Any]:
         if costs is None:
-            rows = None if self.rows_fixed_ else row_cost(tensor)
+            rows = None if self.rows_fixed_ else self._row_cost(tensor)
             return [rows, *self.feature_costs_]
         if isinstance(costs, np.ndarray) and costs.ndim == 2:
             return [check_cost(costs, tensor.shape[0], "mode 1"), *self.feature_costs_]
@@ -312,7 +349,7 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         if initial is None:
             return None
         factors = checked_factors(initial, problem.shape, self.rank)
-        return [factors[0] / problem.scale, *factors[1:]]
+        return [problem.from_data(factors[0]), *factors[1:]]
 
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
         factors = normalize(result.factors, range(problem.n_modes), result.state.pinned)

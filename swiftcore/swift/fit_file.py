@@ -15,6 +15,7 @@ from llvmlite import binding
 from numba import config
 from numpy.typing import ArrayLike, NDArray
 
+from swiftcore.cost.neighbourhoods import Neighbourhoods
 from swiftcore.progress import FitProgress
 from swiftcore.runtime.atomic_file import forget_drafts
 from swiftcore.runtime.sealed_arrays import (
@@ -62,7 +63,7 @@ class FitState:
 
 def fit_key(
     tensor: SparseTensor,
-    costs: Sequence[ArrayLike | None],
+    costs: Sequence[ArrayLike | Neighbourhoods | None],
     initial: Factors | None,
     settings: Mapping[str, Any],
     pinned: Sequence[int] = (),
@@ -82,7 +83,9 @@ def fit_key(
         about["pinned"] = list(pinned)
     arrays = _named("initial", initial or ())
     for mode, cost in enumerate(costs):
-        if cost is not None:
+        if isinstance(cost, Neighbourhoods):
+            arrays |= {f"cost_{mode}_{name}": part for name, part in cost.arrays().items()}
+        elif cost is not None:
             arrays[f"cost_{mode}"] = np.asarray(cost, dtype=np.float64)
     return array_digest(json.dumps(about, sort_keys=True, default=str), arrays)
 

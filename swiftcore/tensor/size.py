@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.tensor.sparse_tensor import SparseTensor
+
+SHARED = 0.5  # of the columns that blocks would hold if entries fell on columns at random
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,19 @@ class TensorSize:
             (round(share * self.longest[0]), *self.longest[1:]),
             self.names,
         )
+
+    def in_blocks(self, blocks: int) -> TensorSize:
+        """With the rows cut into blocks: each block has columns of its own among the rows.
+
+        How many, is told from the mean filling: as if entries fell on columns at random, but
+        some columns are fuller than others, and similar rows share them.
+        """
+        if blocks == 1 or not self.columns[0]:
+            return self
+        per_block = self.entries / blocks
+        held = self.columns[0] * -math.expm1(-per_block / self.columns[0])
+        columns = min(self.entries, round(SHARED * blocks * held))
+        return replace(self, columns=(columns, *self.columns[1:]))
 
 
 def _column_fillings(tensor: SparseTensor, mode: int) -> NDArray[np.int64]:

@@ -94,6 +94,8 @@ class SparseTensor:
         self.check_mode(mode)
         size = self.shape[mode]
         chosen = checked_selection(indices, size, mode)
+        if mode == 0 and len(chosen) and (np.diff(chosen) == 1).all():
+            return self._rows(int(chosen[0]), int(chosen[-1]) + 1)
         new_index = np.full(size, -1, dtype=np.int64)
         new_index[chosen] = np.arange(len(chosen))
         kept = new_index[self.coordinates[:, mode]] >= 0
@@ -104,6 +106,15 @@ class SparseTensor:
         modes = (*self.modes[:mode], renamed, *self.modes[mode + 1 :])
         order = np.lexsort(places.T[::-1])
         return SparseTensor(modes, _locked(places[order]), _locked(self.values[kept][order]))
+
+    def _rows(self, first: int, last: int) -> SparseTensor:
+        """Rows that follow each other; so do their entries."""
+        entries = slice(*np.searchsorted(self.coordinates[:, 0], [first, last]).tolist())
+        places = self.coordinates[entries].copy()
+        places[:, 0] -= first
+        rows = Mode(self.modes[0].name, self.modes[0].labels[first:last])
+        values = self.values[entries].copy()
+        return SparseTensor((rows, *self.modes[1:]), _locked(places), _locked(values))
 
     def check_mode(self, mode: int) -> None:
         """Raise :class:`InvalidData` unless the tensor has such a mode; modes count from 0."""

@@ -47,21 +47,35 @@ class Unfolding:
         return len(self.values)
 
 
-def unfold(tensor: SparseTensor, mode: int) -> Unfolding:
-    """The mode-``mode`` matricization of ``tensor`` without its zero columns."""
+def unfold(
+    tensor: SparseTensor, mode: int, neighbourhoods: NDArray[np.int64] | None = None
+) -> Unfolding:
+    """The mode-``mode`` matricization of ``tensor`` without its zero columns.
+
+    Parameters
+    ----------
+    neighbourhoods : ndarray of int64, optional
+        Where in the rows of the mode each neighbourhood begins, and the end. The columns of
+        every neighbourhood are then columns of their own, neighbourhood after neighbourhood.
+    """
     tensor.check_mode(mode)
     others = tuple(axis for axis in range(tensor.n_modes) if axis != mode)
     places = tensor.coordinates
-    order = np.lexsort((places[:, mode], *(places[:, axis] for axis in reversed(others))))
-    columns = places[order][:, others]
-    new = np.r_[True, np.any(np.diff(columns, axis=0) != 0, axis=1)][: len(columns)]
+    keys = [places[:, axis] for axis in others]
+    if neighbourhoods is not None:
+        keys = [np.searchsorted(neighbourhoods, places[:, mode], side="right"), *keys]
+    order = np.lexsort((places[:, mode], *reversed(keys)))
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= np.diff(key[order]) != 0
     first = np.flatnonzero(new)
     return Unfolding(
         mode=mode,
         n_rows=tensor.shape[mode],
         other_modes=others,
-        column_places=columns[first].astype(np.int32),
-        starts=np.r_[first, len(columns)].astype(np.int64),
+        column_places=places[order[first]][:, others].astype(np.int32),
+        starts=np.r_[first, len(order)].astype(np.int64),
         rows=places[order, mode].astype(np.int32),
         values=tensor.values[order],
     )

@@ -25,7 +25,13 @@ from swiftcore.transport.compiled.arguments import (
 from swiftcore.transport.compiled.columns import finish_sweep, sweep_columns
 from swiftcore.transport.compiled.immobile_mode import sweep_cells
 from swiftcore.transport.compiled.log_domain import solve_logs
-from swiftcore.transport.kernel import DenseKernel, IdentityKernel, LogKernel
+from swiftcore.transport.kernel import (
+    BlockKernel,
+    DenseKernel,
+    IdentityKernel,
+    Kernel,
+    LogKernel,
+)
 from swiftcore.transport.problem import ColumnRange, TransportProblem, TransportSettings
 
 # In logarithms a column is solved until its duality gap is this share of its mass, or at
@@ -83,32 +89,45 @@ def make_task(problem: TransportProblem, span: ColumnRange) -> ColumnTask:
     """Slice out of a problem what one task needs, and say how much work it is."""
     part, kernel = problem.unfoldings[span.mode], problem.kernels[span.mode]
     first_rows = problem.first_rows
+    low, high = 0, part.n_rows
+    if isinstance(kernel, BlockKernel):
+        low, high = (int(row) for row in kernel.starts[span.block : span.block + 2])
+        kernel = kernel.blocks[span.block]
     entries = slice(int(part.starts[span.first]), int(part.starts[span.last]))
     columns = slice(span.first, span.last)
     places = part.column_places[columns] + first_rows[list(part.other_modes)]
-    n_entries, n_columns = entries.stop - entries.start, span.last - span.first
-    array: NDArray[Any] | None = None
-    work = 100.0 * n_entries
-    if isinstance(kernel, DenseKernel):
-        array, work = kernel.matrix, part.n_rows * (40.0 * n_columns + 2.0 * n_entries)
-    elif isinstance(kernel, LogKernel):
-        array, work = kernel.cost, part.n_rows * (40.0 * n_columns + 20.0 * n_entries)
     starts = part.starts[span.first : span.last + 1] - entries.start
+    rows = part.rows[entries] - np.int32(low) if low else part.rows[entries]
     log_x = problem.log_values[span.mode][entries]
     others = tuple(slice(int(column.min()), int(column.max()) + 1) for column in places.T)
     widths = [rows.stop - rows.start for rows in others]
+    begin = int(first_rows[span.mode])
     return ColumnTask(
         span=span,
         kind=type(kernel),
         entries=entries,
         columns=columns,
-        data=Columns(starts, part.rows[entries], places, log_x),
-        kernel=array,
-        own=slice(int(first_rows[span.mode]), int(first_rows[span.mode]) + part.n_rows),
+        data=Columns(starts, rows, places, log_x),
+        kernel=_array_of(kernel),
+        own=slice(begin + low, begin + high),
         others=others,
         shifts=np.cumsum([0, *widths[:-1]]) - [rows.start for rows in others],
-        work=work,
+        work=_work(kernel, high - low, len(places), len(log_x)),
     )
+
+
+def _array_of(kernel: Kernel) -> NDArray[Any] | None:
+    if isinstance(kernel, IdentityKernel):
+        return None
+    return kernel.matrix if isinstance(kernel, DenseKernel) else kernel.cost
+
+
+def _work(kernel: Kernel, n_rows: int, n_columns: int, n_entries: int) -> float:
+    """About how much a task takes, compared with others."""
+    if isinstance(kernel, IdentityKernel):
+        return 100.0 * n_entries
+    per_entry = 2.0 if isinstance(kernel, DenseKernel) else 20.0
+    return n_rows * (40.0 * n_columns + per_entry * n_entries)
 
 
 def part_of(state: ModeState, task: ColumnTask) -> ModeState:

@@ -15,9 +15,20 @@ MAX_NEWTON = 512  # nonzeros of a column up to which Newton's matrix is full
 TASK_CELLS = 2**16
 MIN_TASK, MAX_TASKS = 64, 16
 CELLS_OF_FIXED_COLUMN = 16
+# Neighbourhoods of a part: its rows share nothing with those of other parts but the features, so
+# its numerators of the features can be added up wherever it is worked on.
+NEIGHBOURHOODS_OF_A_PART = 8
 
 
-def task_width(n_columns: int, n_rows: int, fixed: bool) -> int:
-    """How many columns of a mode make one task; where no mass moves a column is little work."""
+def task_width(n_columns: int, n_rows: int, fixed: bool, blocks: int = 1) -> int:
+    """How many columns of a mode make one task; where no mass moves a column is little work.
+
+    Parameters
+    ----------
+    n_columns, n_rows : int
+        Of the mode or, where it is cut into blocks of rows, of one of them.
+    blocks : int
+        How many there are.
+    """
     by_work = TASK_CELLS // (CELLS_OF_FIXED_COLUMN if fixed else n_rows)
-    return max(MIN_TASK, by_work, -(-n_columns // MAX_TASKS))
+    return max(MIN_TASK, by_work, -(-n_columns // max(1, MAX_TASKS // blocks)))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swiftcore.cost.neighbourhoods import Neighbourhoods
 from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
-from swiftcore.transport.kernel import IdentityKernel, Kernel, build_kernel
-from swiftcore.transport.limits import task_width
+from swiftcore.transport.kernel import BlockKernel, IdentityKernel, Kernel, build_kernel
+from swiftcore.transport.limits import NEIGHBOURHOODS_OF_A_PART, task_width
 
 # Powers of ten from the mean value down to the smallest one, or either way to the unit of the
 # entropy, for which float32 holds what a sweep computes.
@@ -50,11 +52,22 @@ class TransportSettings:
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """A share of one mode's work: a range of its columns."""
+    """A share of one mode's work: a range of its columns.
+
+    Attributes
+    ----------
+    mode, first, last : int
+    part : int
+        The part of the data's rows that its columns belong to.
+    block : int
+        Of a mode of neighbourhoods, the one that its columns belong to; else 0.
+    """
 
     mode: int
     first: int
     last: int
+    part: int = 0
+    block: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +76,22 @@ class TransportProblem:
 
     Values are divided by ``scale`` (their mean), and ``offset`` makes up for it in the
     kernel K = exp(-sharpness C - offset), so extreme units neither overflow nor vanish.
+
+    Rows that are cut into neighbourhoods stand in their order here: ``order`` says which row of
+    the data each is. Some neighbourhoods at a time are a part: no column of any unfolding
+    reaches beyond it, so that parts have only the factors of the features in common.
     """
 
     shape: tuple[int, ...]
     unfoldings: tuple[Unfolding, ...]
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Kernel | BlockKernel, ...]
     log_values: tuple[NDArray[np.float64], ...]
     settings: TransportSettings
     scale: float
     offset: float
     mass: float
     spans: tuple[ColumnRange, ...]
+    order: NDArray[np.int64] | None = None
 
     @property
     def n_modes(self) -> int:
@@ -83,6 +101,11 @@ class TransportProblem:
     def first_rows(self) -> NDArray[np.int64]:
         """Where each mode's factor begins when all factors are stacked."""
         return np.concatenate(([0], np.cumsum(self.shape)[:-1])).astype(np.int64)
+
+    def from_data(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The reverse of :meth:`in_data_units`."""
+        ordered = memberships if self.order is None else memberships[self.order]
+        return ordered / self.scale
 
     def in_data_units(self, memberships: NDArray[np.float64]) -> NDArray[np.float64]:
         """Memberships of the data divided by ``scale``, as memberships of the data.
@@ -102,7 +125,11 @@ class TransportProblem:
                 f"values of {self.scale:.3g} on average",
                 "Divide all values by a common unit.",
             )
-        return scaled
+        if self.order is None:
+            return scaled
+        found = np.empty_like(scaled)
+        found[self.order] = scaled
+        return found
 
 
 def fitting_settings(tensor: SparseTensor, settings: TransportSettings) -> TransportSettings:
@@ -135,14 +162,20 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 def describe_problem(
     tensor: SparseTensor,
-    costs: Sequence[NDArray[np.float64] | None],
+    costs: Sequence[NDArray[np.float64] | Neighbourhoods | None],
     settings: TransportSettings,
 ) -> TransportProblem:
     """Unfold the tensor along every mode and pair each unfolding with its kernel.
 
     A cost of ``None`` means that no mass moves within that mode.
     """
-    unfoldings = tuple(unfold(tensor, mode) for mode in range(tensor.n_modes))
+    rows, order, starts = costs[0], None, None
+    if isinstance(rows, Neighbourhoods):
+        order, starts = rows.order, rows.starts
+        tensor = tensor.select(0, order)
+    unfoldings = tuple(
+        unfold(tensor, mode, starts if mode == 0 else None) for mode in range(tensor.n_modes)
+    )
     kernels = tuple(build_kernel(cost, settings.sharpness, settings.dtype) for cost in costs)
     scale = _mean(tensor.values)
     return TransportProblem(
@@ -155,18 +188,47 @@ def describe_problem(
         offset=1.0 + float(np.log(scale) - np.log(settings.value_unit)),
         mass=float(np.sum(tensor.values / scale)),
         spans=_cut_columns(unfoldings, kernels),
+        order=order,
     )
 
 
 def _cut_columns(
-    unfoldings: Sequence[Unfolding], kernels: Sequence[Kernel]
+    unfoldings: Sequence[Unfolding], kernels: Sequence[Kernel | BlockKernel]
 ) -> tuple[ColumnRange, ...]:
-    """Cut every mode's columns into ranges of about the same work."""
+    """Cut every mode's columns into ranges of about the same work, none across two parts."""
     spans = []
-    for part, kernel in zip(unfoldings, kernels, strict=True):
-        width = task_width(part.n_columns, part.n_rows, isinstance(kernel, IdentityKernel))
-        spans += [
-            ColumnRange(part.mode, first, min(first + width, part.n_columns))
-            for first in range(0, part.n_columns, width)
-        ]
+    rows, n_rows = kernels[0], unfoldings[0].n_rows
+    parts = np.array([0, n_rows])
+    if isinstance(rows, BlockKernel):
+        parts = np.r_[rows.starts[:-1:NEIGHBOURHOODS_OF_A_PART], n_rows]
+    for unfolding, kernel in zip(unfoldings, kernels, strict=True):
+        fixed = isinstance(kernel, IdentityKernel)
+        starts, of_a_part, sizes = parts, 1, [unfolding.n_rows] * (len(parts) - 1)
+        if isinstance(kernel, BlockKernel):
+            starts, of_a_part = kernel.starts, NEIGHBOURHOODS_OF_A_PART
+            sizes = np.diff(starts).tolist()
+        cuts = pairwise(_block_columns(unfolding, starts).tolist())
+        for block, ((low, high), size) in enumerate(zip(cuts, sizes, strict=True)):
+            width = task_width(high - low, size, fixed, len(sizes))
+            part = block // of_a_part
+            spans += [
+                ColumnRange(unfolding.mode, first, min(first + width, high), part, block)
+                for first in range(low, high, width)
+            ]
     return tuple(spans)
+
+
+def _block_columns(unfolding: Unfolding, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the columns of each block of the data's rows begin, and the end.
+
+    Parameters
+    ----------
+    starts : ndarray of int64
+        Where each block begins, and the end.
+    """
+    if unfolding.mode == 0:  # a column has rows of one block; blocks follow each other
+        inside = unfolding.rows[unfolding.starts[:-1]]
+    else:
+        inside = unfolding.column_places[:, 0]
+    numbers = np.searchsorted(starts, inside, side="right")
+    return np.searchsorted(numbers, np.arange(1, len(starts) + 1))

@@ -7,7 +7,7 @@ stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from swiftcore.runtime.workers import Workers
 from swiftcore.transport.column_task import (
     NEWTON_TOLERANCE,
+    ColumnTask,
     Constants,
     ModeState,
     Output,
@@ -79,6 +80,16 @@ def cold_state(problem: TransportProblem) -> list[ModeState]:
     ]
 
 
+def _numerators(task: ColumnTask, output: Output) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Rows of the stacked factors, and what a task adds to their numerators."""
+    yield task.own, output.own_sum
+    done = 0
+    for rows in task.others:
+        width = rows.stop - rows.start
+        yield rows, output.other_sums[done : done + width]
+        done += width
+
+
 class Sweeper:
     """Runs sweeps of one problem with a team of workers.
 
@@ -90,6 +101,9 @@ class Sweeper:
         self.problem = problem
         self.workers = workers
         self._tasks = [make_task(problem, span) for span in problem.spans]
+        self._parts: dict[int, list[int]] = {}
+        for index, span in enumerate(problem.spans):
+            self._parts.setdefault(span.part, []).append(index)
 
     @property
     def empty_model_cost(self) -> float:
@@ -134,14 +148,21 @@ class Sweeper:
         return self._add_up(outputs, stacked.shape[1]) if gather else None
 
     def _add_up(self, outputs: Sequence[Output], rank: int) -> list[NDArray[np.float64]]:
+        """The numerators of all modes; parts share those of the features, which are added up
+        part by part and then in the order of the parts, wherever a part was worked on.
+        """
+        first_features = self.problem.shape[0]
         total = np.zeros((sum(self.problem.shape), rank))
-        for task, output in zip(self._tasks, outputs, strict=True):
-            total[task.own] += output.own_sum
-            done = 0
-            for rows in task.others:
-                width = rows.stop - rows.start
-                total[rows] += output.other_sums[done : done + width]
-                done += width
+        for indices in self._parts.values():
+            shared = np.zeros((len(total) - first_features, rank))
+            for index in indices:
+                for rows, numerators in _numerators(self._tasks[index], outputs[index]):
+                    if rows.start < first_features:
+                        total[rows] += numerators
+                    else:
+                        within = slice(rows.start - first_features, rows.stop - first_features)
+                        shared[within] += numerators
+            total[first_features:] += shared
         return np.split(total, self.problem.first_rows[1:])
 
     def _advance(self, states: Sequence[ModeState], outputs: Sequence[Output]) -> None:

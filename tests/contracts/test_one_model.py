@@ -38,7 +38,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "usual": {},
     "presence in equal rows": {"entry_values": "presence", "row_mass": "equal"},
     "logarithms": {"entry_values": "log counts", "sharpness": 50.0, "marginal_weight": 10.0},
-    "rare features": {"feature_weighting": "rarity", "sharpness": 2.0, "row_cost": "none"},
+    "rare features": {"feature_weighting": "rarity", "sharpness": 2.0, "row_relation": "none"},
     "features of the outcome": {"feature_weighting": "outcome", "outcome_power": 2.0, "seed": 3},
     "all of it": {
         "feature_weighting": "rarity and outcome",

@@ -24,13 +24,17 @@ FEW_SCORES = 0.2  # rtol on other machines of means of a few scores, where ties 
 FITS = {
     "heart_failure": "fit heart_failure --rank 4 --iterations 6 --jobs 1",
     "heart_failure_still": (
-        "fit heart_failure --rank 3 --iterations 5 --jobs 2 --row-cost none --sharpness 2"
+        "fit heart_failure --rank 3 --iterations 5 --jobs 2 --row-relation none --sharpness 2"
     ),
     "news": "fit news --rank 3 --iterations 3 --jobs 2 --seed 1 --top 3",
     "events": "fit {events} --rank 3 --iterations 9 --jobs 1 --dtype float64 --restarts 1",
     "events_binary": "fit {events} --rank 2 --iterations 5 --costs random --set values=binary",
     "documents": "fit {documents} --rank 3 --iterations 5 --jobs 1",
 }
+LATER = (  # fields of the result that came after the recording, or that tell about the machine
+    *("settings", "run", "from_store", "row_relation", "row_relation_why", "model_digest"),
+    *("seconds", "cpu_seconds", "peak_memory_bytes", "workers"),
+)
 STUDIES = {
     "evaluate": "evaluate {events} --ranks 3 --folds 3 --quick --methods swift lasso_indicators",
     "noise": ("noise {events} --ranks 2 --folds 3 --quick --methods cp_apr --levels 0.2 --draws 1"),
@@ -82,7 +86,7 @@ def fit(name: str) -> Result:
         history = list(csv.reader(files["history.csv"].open(encoding="utf-8")))
     found = json.loads(printed)
     same = found == stored
-    for later in ("settings", "run", "from_store"):
+    for later in LATER:
         del found[later]
     for phenotype in found["phenotypes"]:
         del phenotype["name"], phenotype["found_in"]

@@ -87,7 +87,7 @@ EXPERIMENTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "stability_settings": (
         "stability",
         "patients",
-        {"seeds": 2, "fit": {"sharpness": 2.0, "row_cost": "none", "max_iterations": 10}},
+        {"seeds": 2, "fit": {"sharpness": 2.0, "row_relation": "none", "max_iterations": 10}},
     ),
     "stability_documents": ("stability", "corpus", {"seeds": 1, "features": 12}),
 }

@@ -31,7 +31,7 @@ from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 
 # One start only: of several equal ones another machine may take another, in another order.
-FIT = {"rank": 3, "max_iterations": 15, "row_cost": "none", "n_restarts": 1}
+FIT = {"rank": 3, "max_iterations": 15, "row_relation": "none", "n_restarts": 1}
 STUDIES: dict[str, dict[str, Any]] = {
     "stability": {"folds": 2, "ranks": [3], "methods": ["swift"]},
     "evaluation": {"folds": 3, "ranks": [3], "methods": ["swift", "cp_apr", "lasso_indicators"]},

@@ -22,16 +22,16 @@ SHORT = {"rank": 3, "max_iterations": 6}
 
 
 @pytest.mark.parametrize("make", [planted_patients, small_corpus])
-@pytest.mark.parametrize("row_cost", ["as costs", "none"])
-def test_the_door_adds_nothing_to_the_estimator(make: object, row_cost: str) -> None:
+@pytest.mark.parametrize("relation", ["auto", "none"])
+def test_the_door_adds_nothing_to_the_estimator(make: object, relation: str) -> None:
     data = make()  # type: ignore[operator]
-    spec = ModelSpec(**SHORT, **AS_RECORDED, row_cost=row_cost, seed=5)
+    spec = ModelSpec(**SHORT, **AS_RECORDED, row_relation=relation, seed=5)
     fitted = fit_dataset(data, spec, n_jobs=1)
     costs: list[object] = list(
         build_costs(data.tensor, reference=data.tensor, word_counts=data.word_counts)
     )
     model = Swift(3, max_iterations=6, random_state=5, n_jobs=1)
-    model.fit(data.tensor, costs if row_cost == "as costs" else [None, *costs[1:]])
+    model.fit(data.tensor, costs if relation == "auto" else [None, *costs[1:]])
     for one, other in zip(fitted.factors, model.factors_, strict=True):
         np.testing.assert_array_equal(one, other)
     rows = data.tensor.select(0, range(5))

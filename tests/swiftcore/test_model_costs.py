@@ -163,7 +163,7 @@ def test_a_fold_with_fewer_features_finds_its_own() -> None:
 
 def test_memory_follows_the_costs_that_are_built() -> None:
     size = TensorSize.of(planted_patients(400).tensor)
-    usual, none = ModelSpec(), ModelSpec(row_cost="none")
+    usual, none = ModelSpec(), ModelSpec(row_relation="none")
     assert fit_peak(size, ModelSpec(mode_costs={ROWS: "none"})) == fit_peak(size, none)
     blend = fit_peak(size, ModelSpec(mode_costs={FIRST: "0.5*icd+0.5*cosine"}))
     plain = fit_peak(size, usual)

@@ -35,7 +35,11 @@ DATA = planted_patients(60)
 SPECS = (
     {},
     {"entry_values": "presence", "row_mass": "equal", "feature_weighting": "rarity"},
-    {"entry_values": "log counts", "feature_weighting": "rarity and outcome", "row_cost": "none"},
+    {
+        "entry_values": "log counts",
+        "feature_weighting": "rarity and outcome",
+        "row_relation": "none",
+    },
     {"sharpness": 200.0, "dtype": "float64", "value_unit": "mean", "momentum": 0.0},
 )
 STEPS = (

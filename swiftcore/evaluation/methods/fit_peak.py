@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from swiftcore.baselines.defaults import all_cells_memory
 from swiftcore.cost.memory import kept_bytes, making_bytes
 from swiftcore.evaluation.methods.catalogue import factorization
+from swiftcore.evaluation.methods.row_relation import relation_of
 from swiftcore.spec import ModelSpec
 from swiftcore.spec.cost_text import TABLE
+from swiftcore.spec.row_relation import neighbourhoods_of
 from swiftcore.swift.memory import fit_memory
 from swiftcore.tensor import TensorSize
 
@@ -23,6 +25,7 @@ from swiftcore.tensor import TensorSize
 BASE = 400_000_000
 LEADER = 280_000_000  # a process that lets others fit
 SHARED = 150_000_000  # of each, what processes have in common: the files of the program
+REORDERED = 32  # bytes of an entry in the order of the neighbourhoods
 LABEL = 100  # bytes of the name of a row or a feature
 
 
@@ -74,7 +77,12 @@ def fit_peak(size: TensorSize, spec: ModelSpec, n_jobs: int | None = None) -> Pe
         texts = ["none"] * len(texts)
     elif used == "features" and (spec.mode_costs or spec.costs != "random"):
         texts[0] = "none"
+    row_mode = (*size.names, "")[0]
+    kind = relation_of(spec, size.shape[0], row_mode).kind
+    blocks = neighbourhoods_of(size.shape[0]) if kind == "neighbourhoods" else 1
     sized = list(zip(size.shape, texts, strict=True))
+    if kind == "neighbourhoods" and row_mode not in spec.mode_costs:  # built when they are used
+        sized[0] = (size.shape[0], "none")
     squares = tuple(length for length, text in sized if text != "none")
     tables = kept_bytes(length for length, text in sized if TABLE in text)  # at most as large
     blended = max((kept_bytes([length]) for length, text in sized if "+" in text), default=0)
@@ -82,7 +90,10 @@ def fit_peak(size: TensorSize, spec: ModelSpec, n_jobs: int | None = None) -> Pe
     if used == "all":
         exponents = [None if text == "none" else spec.sharpness for text in texts]  # costs reach 1
         jobs = n_jobs or os.cpu_count() or 1
-        fit = fit_memory(size, spec.rank, dtype=spec.dtype, n_jobs=jobs, exponents=exponents).total
+        fit = fit_memory(
+            size, spec.rank, dtype=spec.dtype, n_jobs=jobs, exponents=exponents, blocks=blocks
+        ).total
+        fit += REORDERED * size.entries if blocks > 1 else 0
     else:
         fit = _baseline_memory(size, spec)
     if spec.consensus > 1:  # its fits run one after another where the memory is short
@@ -100,7 +111,7 @@ def team_peak(size: TensorSize, spec: ModelSpec, processes: int) -> float:
 def projection_peak(size: TensorSize, spec: ModelSpec, rows_at_once: int) -> float:
     """What describing new rows takes, some at a time; ``size`` is theirs, in the fit's features."""
     part = size.with_rows(min(rows_at_once, size.shape[0]))
-    alone = replace(spec, row_cost="none", dtype="float64")
+    alone = replace(spec, row_relation="none", dtype="float64")
     data = fit_peak(size, alone).data  # as they came, and in the features of the fit
     return fit_peak(part, alone).total + 2 * data
 

@@ -36,7 +36,7 @@ class MemoryNeed:
     size: TensorSize
     spec: ModelSpec
     peak: Callable[[TensorSize, ModelSpec], float]
-    free: tuple[str, ...] = ("row_cost", "dtype", "rank")
+    free: tuple[str, ...] = ("row_relation", "dtype", "rank")
 
     @property
     def bytes(self) -> float:
@@ -49,17 +49,19 @@ class MemoryNeed:
 
     def ways_out(self, had: float) -> str:
         """What would make it small enough, each by itself; nothing that would not help."""
-        smaller: dict[str, Any] = {
-            "row_cost": "none",
-            "dtype": "float32",
-            "rank": max(1, self.spec.rank // 2),
-        }
+        smaller: tuple[tuple[str, Any], ...] = (
+            ("row_relation", "neighbourhoods"),
+            ("row_relation", "none"),
+            ("dtype", "float32"),
+            ("rank", max(1, self.spec.rank // 2)),
+        )
         ways = []
-        for name in self.free:
-            other = replace(self.spec, **{name: smaller[name]})
-            if other != self.spec and (needed := self.peak(self.size, other)) <= had:
+        for name, value in smaller:
+            other = replace(self.spec, **{name: value})
+            needed = self.peak(self.size, other)
+            if name in self.free and needed < self.bytes and needed <= had:
                 label = f"{SETTINGS[name].clinician} ({name.replace('_', ' ')})"
-                ways.append(f"set {label} to {smaller[name]}, which takes {in_units(needed)}")
+                ways.append(f"set {label} to {value}, which takes {in_units(needed)}")
         if (rows := self._most_rows(had)) >= FEWEST_ROWS:
             ways.append(f"use at most {rows:,} rows")
         ways.append("close other programs, or use a machine with more memory")

@@ -18,7 +18,7 @@ OF_TRANSPORT = (
     "marginal_weight",
     "start",
     "n_restarts",
-    "row_cost",
+    "row_relation",
     "dtype",
     "momentum",
     "value_unit",

@@ -17,6 +17,7 @@ from swiftcore.data.building.documents import choose_words, word_weights
 from swiftcore.data.dataset import Dataset
 from swiftcore.evaluation.protocol.folds import Fold, Labels
 from swiftcore.evaluation.protocol.noise import Noise, add_noise
+from swiftcore.spec.row_relation import DENSE_ROWS
 from swiftcore.tensor import SparseTensor
 
 PARTS = ("train", "validation", "test")
@@ -78,8 +79,12 @@ class Prepared:
         for part in PARTS[:2]:
             sha.update(self.tensors[part].digest().encode())
             sha.update(self.codes[part].tobytes())
-        for cost in self.costs:
-            sha.update(cost.tobytes())
+        train = self.tensors["train"]
+        if train.shape[0] <= DENSE_ROWS:
+            for cost in self.costs:
+                sha.update(cost.tobytes())
+        elif self.counts is not None:  # all that costs follow from besides the rows
+            sha.update(self.counts.data.tobytes() + self.counts.indices.tobytes())
         return sha.hexdigest()
 
 

@@ -17,11 +17,11 @@ from swiftcore.evaluation.methods.fit_peak import fit_peak
 from swiftcore.tensor import TensorSize
 
 
-@pytest.mark.parametrize("row_cost", ["as costs", "none"])
+@pytest.mark.parametrize("relation", ["auto", "none"])
 @pytest.mark.parametrize("sharpness", [10.0, 1000.0])
-def test_the_estimate_is_that_of_the_fit(store: Store, sharpness: float, row_cost: str) -> None:
+def test_the_estimate_is_that_of_the_fit(store: Store, sharpness: float, relation: str) -> None:
     data = tiny_dataset(rows=200)
-    settings = {"sharpness": sharpness, "row_cost": row_cost}
+    settings = {"sharpness": sharpness, "row_relation": relation}
     request = Request("fit", store.add_dataset(data), settings)
     fit = fit_peak(TensorSize.of(data.tensor), request.spec, os.cpu_count())
     assert estimate(store, request).bytes == fit.total

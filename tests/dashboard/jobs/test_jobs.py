@@ -29,7 +29,7 @@ LONG = {
     "tolerance": 0.0,
     "start": "random",
     "n_restarts": 1,
-    "row_cost": "none",
+    "row_relation": "none",
 }
 
 

@@ -42,10 +42,20 @@ def test_cosine_costs_are_the_papers() -> None:
         assert check_cost(cost, len(cost), "here") is not None
 
 
-def test_costs_built_in_strips_are_those_of_one_product_to_the_bit() -> None:
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("density", [0.01, 0.2])
+def test_costs_built_in_strips_are_those_of_one_product_to_the_bit(
+    density: float, in_order: bool
+) -> None:
     features = sparse.random_array(
-        (1300, 60), density=0.2, format="csr", rng=np.random.default_rng(0)
+        (1300, 60), density=density, format="csr", rng=np.random.default_rng(0)
     )
+    features.sort_indices()
+    if not in_order:  # the second half of the rows backwards
+        half = features[650:]
+        half = sparse.csr_array((half.data[::-1], half.indices[::-1], half.indptr), half.shape)
+        features = sparse.csr_array(sparse.vstack([features[:650], half]))
+        assert not features.has_sorted_indices
     unit = unit_rows(features)
     whole = np.clip(1.0 - (unit @ unit.T).toarray(), 0.0, None)
     np.fill_diagonal(whole, 0.0)

@@ -149,5 +149,7 @@ def test_a_cost_that_does_not_fit_is_refused_before_it_is_built(
 ) -> None:
     monkeypatch.setattr(free_memory, "available_memory", lambda: 1e6)
     rows = SparseTensor.from_coordinates([[999, 0, 0], [0, 1, 1]], [1, 1])
-    with pytest.raises(NotEnoughMemory, match=r"size 1,000, 2, 2\): found 20 MB.*--row-cost none"):
+    with pytest.raises(
+        NotEnoughMemory, match=r"size 1,000, 2, 2\): found 20 MB.*--row-relation none"
+    ):
         build_costs(rows, reference=rows)

@@ -142,6 +142,18 @@ def test_rows_that_are_all_empty_are_refused(independent: bool) -> None:
     assert error.value.problems[0].code == "all-zero"
 
 
+def test_many_rows_are_projected_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row by itself, so that it does not matter with whom; a row may have no entry."""
+    tensor, costs, _ = random_problem(6, (11, 6, 5), 3, 0.2, True)
+    kept = tensor.coordinates[:, 0] != 4
+    rows = SparseTensor(tensor.modes, tensor.coordinates[kept], tensor.values[kept])
+    model = Swift(3, random_state=0, n_jobs=1, max_iterations=5).fit(tensor, costs)
+    whole = model.transform(rows, independent=True)
+    monkeypatch.setattr("swiftcore.swift.estimator.ALONE_AT_ONCE", 2)
+    np.testing.assert_allclose(model.transform(rows, independent=True), whole, rtol=1e-6, atol=1e-9)
+    assert not whole[4].any()
+
+
 def test_a_bad_row_cost_is_refused() -> None:
     with pytest.raises(InvalidCost):
         fitted().transform(NEW, np.eye(7))

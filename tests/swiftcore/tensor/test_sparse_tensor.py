@@ -125,6 +125,10 @@ def test_select_keeps_order_labels_and_values() -> None:
     np.testing.assert_array_equal(
         tensor.select(0, np.array([True, False, True])).to_dense(), tensor.to_dense()[[0, 2]]
     )
+    for rows in ([0], [1, 2], [0, 1], [0, 1, 2], [2]):  # rows that follow each other
+        part = tensor.select(0, rows)
+        assert part.modes[0].labels == tuple("abc"[row] for row in rows)
+        np.testing.assert_array_equal(part.to_dense(), tensor.to_dense()[rows])
 
 
 def test_select_counts_modes_from_the_end_like_numpy_or_refuses() -> None:

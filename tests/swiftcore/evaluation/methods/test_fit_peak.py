@@ -35,7 +35,8 @@ def made_up(shape: tuple[int, ...], entries: int) -> Dataset:
     [
         ((1500, 20, 15), 20_000, {}),
         ((1500, 20, 15), 20_000, {"dtype": "float64", "costs": "random"}),
-        ((2000, 60, 50), 40_000, {"row_cost": "none", "rank": 30}),
+        ((2000, 60, 50), 40_000, {"row_relation": "none", "rank": 30}),
+        ((2600, 40, 30), 40_000, {"row_relation": "neighbourhoods", "rank": 5}),
         ((900, 700), 40_000, {"costs": "one-minus-identity"}),
         ((500, 12, 10, 8), 20_000, {}),
     ],
@@ -65,7 +66,7 @@ def test_the_fit_goes_by_it_before_it_builds_a_cost(monkeypatch: pytest.MonkeyPa
     (problem,) = refused.value.problems
     assert problem.where == "a fit of 900 x 30 x 20 at rank 10"
     assert problem.found.startswith(f"{round(need.total / 1e7) * 10} MB needed")
-    assert "row cost" not in problem.cure  # it would not be enough
+    assert "row relation" not in problem.cure  # it would not be enough
 
 
 def test_only_what_helps_is_advised() -> None:
@@ -73,15 +74,15 @@ def test_only_what_helps_is_advised() -> None:
     full = fit_need(LARGE, spec, 2)
     small, single = (
         fit_need(LARGE, replace(spec, **change), 2).bytes
-        for change in ({"row_cost": "none"}, {"dtype": "float32"})
+        for change in ({"row_relation": "none"}, {"dtype": "float32"})
     )
     assert small < single < full.bytes
     said = full.ways_out(single + 1)
-    assert "(row cost) to none" in said and "float32" in said and "(rank)" not in said
+    assert "(row relation) to none" in said and "float32" in said and "(rank)" not in said
     assert "float32" not in full.ways_out(single - 1)
     assert full.ways_out(BASE / 2).startswith("Close other programs")
-    fixed = fit_need(LARGE, replace(spec, row_cost="none"), 2)
-    assert "row cost" not in fixed.ways_out(fixed.bytes - 1)
+    fixed = fit_need(LARGE, replace(spec, row_relation="none"), 2)
+    assert "row relation" not in fixed.ways_out(fixed.bytes - 1)
     half = fit_need(LARGE, replace(spec, rank=200), 2).bytes
     assert "(rank) to 200, which takes" in fit_need(LARGE, replace(spec, rank=400), 2).ways_out(
         half
@@ -90,7 +91,7 @@ def test_only_what_helps_is_advised() -> None:
 
 @pytest.mark.parametrize("had", [6e8, 1e9, 2e9])
 def test_as_many_rows_as_advised_fit_and_many_more_do_not(had: float) -> None:
-    need = fit_need(LARGE, ModelSpec(), 2)
+    need = fit_need(LARGE, ModelSpec(row_relation="dense"), 2)
     with pytest.raises(NotEnoughMemory) as refused:
         need.refuse_beyond(had)
     rows = int(re.search(r"at most ([\d,]+) rows", str(refused.value))[1].replace(",", ""))
@@ -99,10 +100,21 @@ def test_as_many_rows_as_advised_fit_and_many_more_do_not(had: float) -> None:
     need.refuse_beyond(need.bytes)  # exactly enough is enough
 
 
+def test_neighbourhoods_take_memory_in_proportion_to_the_rows() -> None:
+    """Of auto, too: no fit of many rows is refused for the sake of a cost between them all."""
+    for relation in ("auto", "neighbourhoods"):
+        spec = ModelSpec(row_relation=relation)
+        ten, hundred = (fit_need(LARGE.with_rows(rows), spec, 2).bytes for rows in (10**4, 10**5))
+        assert 5 * (ten - BASE) < hundred - BASE < 10.5 * (ten - BASE)
+        assert hundred < 1.5e9
+    dense = fit_need(LARGE, ModelSpec(row_relation="dense"), 2)
+    assert "(row relation) to neighbourhoods, which takes" in dense.ways_out(8e8)
+
+
 def test_every_factorization_has_an_estimate() -> None:
     for key, method in CATALOGUE.items():
         if method.is_factorization:
-            peak = fit_peak(LARGE, spec_for(key), 1)
+            peak = fit_peak(LARGE, spec_for(key, row_relation="dense"), 1)
             assert peak.total > BASE + peak.data, key
             assert (peak.costs > 1e9) == (method.costs == "all"), key
 

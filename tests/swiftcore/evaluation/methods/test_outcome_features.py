@@ -67,7 +67,7 @@ PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 @pytest.mark.parametrize("outcome", range(3))
 def test_two_components_for_three_groups_part_where_the_outcome_does(outcome: int) -> None:
-    spec = ModelSpec(rank=2, max_iterations=30, outcome_share=5.0, row_cost="none")
+    spec = ModelSpec(rank=2, max_iterations=30, outcome_share=5.0, row_relation="none")
     held = fit_dataset(three_groups(outcome), spec, n_jobs=1).memberships
     first = (held / held.sum(axis=1, keepdims=True))[:, 0].reshape(3, 10).mean(axis=1)
     apart = np.abs(first - first[outcome])
