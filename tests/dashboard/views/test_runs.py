@@ -13,8 +13,10 @@ from support.tiny_store import tiny_dataset, wait_for
 
 from dashboard.jobs import jobs
 from dashboard.store.job_state import FIT_STATE
-from dashboard.store.request import Request
+from dashboard.store.request import KINDS, Request
 from dashboard.store.store import Store
+from dashboard.text.link import PAGE_OF
+from dashboard.widgets import active_runs
 from swiftcore.runtime.sealed_arrays import write_sealed
 
 TAB = "runs.tab"
@@ -92,6 +94,10 @@ def test_history_lists_all_and_a_run_can_be_deleted_only_when_sure(
     widget(page, "checkbox", f"sure.{noise}").check().run()
     widget(page, "button", "delete_run").click().run()
     assert [run.id for run in fitted_store.runs()] == [fit_id]
+
+
+def test_every_kind_of_run_has_a_name_and_a_page_that_shows_it() -> None:
+    assert set(PAGE_OF) == set(active_runs.KINDS) == set(KINDS)
 
 
 def test_a_damaged_run_is_told_and_can_be_deleted(
