@@ -126,6 +126,8 @@ class Report:
         Counts below it are hidden.
     source : str
         Where the fit was imported from; empty if it was computed here.
+    made_for : str
+        The mark of a fit that was guided by the outcome; empty for others.
     """
 
     title: str
@@ -141,6 +143,7 @@ class Report:
     sections: tuple[Section, ...]
     limit: int
     source: str = ""
+    made_for: str = ""
 
 
 def gather_report(

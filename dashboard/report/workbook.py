@@ -49,7 +49,7 @@ def make_workbook(report: Report) -> bytes:
         sheet,
         3,
         1,
-        f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} Fill in the yellow cells; rows may stay empty.",
+        f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} {report.made_for}{' ' if report.made_for else ''}Fill in the yellow cells; rows may stay empty.",
     )
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.charts import prediction as charts
 from dashboard.privacy.small_counts import hide_table
 from dashboard.session import cache, state
+from dashboard.session.shown_from import made_for
 from dashboard.store.cards import DatasetCard
 from dashboard.text import result_sentences
 from dashboard.text.display import clipped
@@ -25,6 +26,10 @@ from dashboard.widgets.text import plain
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import ModelSpec
 
+CIRCULAR = (
+    "These links are of the rows of the fit, and their outcome took part in it: to read them as a "
+    "score would be circular. The score below is of rows whose outcome the fit did not see."
+)
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
@@ -74,6 +79,8 @@ def _show_links(card: DatasetCard) -> None:
         known = [str(name) for name in table["class"].unique()]
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
+    if made_for():
+        st.warning(CIRCULAR)
     st.markdown(plain(result_sentences.links(table)))
     st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()

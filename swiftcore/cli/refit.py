@@ -102,7 +102,8 @@ def _refit(chosen: argparse.Namespace) -> int:
     open_folder(chosen)
     fit = partial(refit, result.dataset, model, steps)
     fitted = run_fit(chosen, result.dataset, spec, fit)
-    deliver(chosen, result.dataset, fitted, result.data, run=result.publish(fitted, began))
+    run = result.publish(fitted, began)
+    deliver(chosen, result.dataset, fitted, result.data, run=run, began_as=model.spec)
     return 0
 
 

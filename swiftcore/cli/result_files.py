@@ -52,7 +52,12 @@ def write_results(
 
 
 def summarize_fit(
-    fitted: FittedModel, phenotypes: Sequence[Phenotype], *, run: str, from_store: bool
+    fitted: FittedModel,
+    phenotypes: Sequence[Phenotype],
+    *,
+    run: str,
+    from_store: bool,
+    made_for: str = "",
 ) -> dict[str, Any]:
     """The result as plain values; the schema number changes when a field does.
 
@@ -62,12 +67,15 @@ def summarize_fit(
         Its id in a store; empty for a fit that is in none.
     from_store : bool
         Whether it was found there and not computed now.
+    made_for : str
+        The mark of a result that was guided by the outcome.
     """
     dead = fitted.contents().dead_components
     found = {
         "schema": SCHEMA,
         "run": run or None,
         "from_store": from_store,
+        "made_to_predict": made_for,
         "settings": fitted.spec.to_json(),
         "outcome": fitted.outcome.name,
         "iterations": len(fitted.history) - 1,
