@@ -101,6 +101,11 @@ class PhenotypeSheet:
     found_in: tuple[int, int] | None = None
     found_rarely: bool = False
 
+    @property
+    def found_words(self) -> str:
+        """In how many fits of a consensus it was found; empty for a single fit."""
+        return "{} of {} fits".format(*self.found_in) if self.found_in else ""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -144,6 +149,11 @@ class Report:
     limit: int
     source: str = ""
     made_for: str = ""
+
+    @property
+    def of_consensus(self) -> bool:
+        """Whether several fits stand behind it."""
+        return any(each.found_in for each in self.phenotypes)
 
 
 def gather_report(

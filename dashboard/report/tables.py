@@ -115,6 +115,9 @@ def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
         "weight": sheet.weight,
         "steady": sheet.steady,
         "found_again": sheet.found_again,
+        "found_in": dict(zip(("fits", "of"), sheet.found_in, strict=True))
+        if sheet.found_in
+        else None,
         "features": {
             mode.mode: [vars(feature) for feature in mode.features] for mode in sheet.modes
         },
@@ -136,6 +139,7 @@ def _phenotypes(report: Report) -> Table:
         "weight": "weight",
         "same direction": "steady",
         "found again": "found_again",
+        **({"found in": "found_words"} if report.of_consensus else {}),
         "content": "digest",
     }
     rows = [tuple(getattr(each, name) for name in columns.values()) for each in report.phenotypes]
@@ -143,12 +147,19 @@ def _phenotypes(report: Report) -> Table:
 
 
 def _features(report: Report) -> Table:
+    columns = {
+        "feature": "name",
+        "weight": "weight",
+        **({"spread": "spread"} if report.of_consensus else {}),
+        "lift": "lift",
+        f"{report.row_noun} count": "rows",
+    }
     return _texts(
         "features",
         "Features of each phenotype",
-        ("phenotype", "mode", "feature", "weight", "lift", f"{report.row_noun} count"),
+        ("phenotype", "mode", *columns),
         [
-            (each.identifier, mode.mode, feature.name, feature.weight, feature.lift, feature.rows)
+            (each.identifier, mode.mode, *(getattr(feature, name) for name in columns.values()))
             for each in report.phenotypes
             for mode in each.modes
             for feature in mode.features
