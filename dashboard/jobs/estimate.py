@@ -73,13 +73,13 @@ def estimate(store: Store, request: Request) -> Estimate:
 
 def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     """Core seconds of one fit, or of a consensus of them, that ends where fits usually do."""
+    fits = settings.get("consensus", 1)
     if not _moves_mass(settings):
-        return _sweeps_seconds(card, settings)
+        return _sweeps_seconds(card, settings) * (fits + 3 if fits > 1 else 1)
     cells = sum(columns * size for columns, size in zip(card.columns, card.shape, strict=True))
     step = cells * (PER_CELL + PER_RANK * settings["rank"]) * SLOW.get(settings["dtype"], 2.0)
     costs = 0.0 if settings["row_cost"] == "none" else PER_PAIR * card.shape[0] ** 2
     usual = min(settings["max_iterations"], USUAL_ITERATIONS)
-    fits = settings.get("consensus", 1)
     compared = (fits + 2) * (START_ITERATIONS + COMPARED * usual) if fits > 1 else 0.0
     return float(costs + (compared + START_ITERATIONS + usual) * step)
 
