@@ -34,12 +34,20 @@ SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
         "Each bar is one phenotype. To the right: {rows} that have it tend to have the outcome. "
-        "To the left: they tend not to. The thin line shows how much that changes when a part of "
-        "the data is left out."
+        "To the left: they tend not to."
+    ),
+    "scientist": "Lasso coefficients on standardised memberships, fitted on all rows.",
+}
+# what the thin lines are: of results with intervals, and of those from before
+LINES = {
+    "clinician": (
+        "The thin line holds the link that very many such {rows} would give, in 95 of 100 cases.",
+        "The thin line shows how much that changes when a part of the data is left out.",
     ),
     "scientist": (
-        "Lasso coefficients on standardised memberships, fitted on all rows; whiskers span the "
-        "coefficients of the folds."
+        "Whiskers: 95 % intervals by a jackknife over five groups of rows, at this strength of "
+        "the penalty.",
+        "Whiskers span the coefficients of the folds.",
     ),
 }
 
@@ -82,9 +90,11 @@ def _show_links(card: DatasetCard) -> None:
     if made_for():
         st.warning(CIRCULAR)
     st.markdown(plain(result_sentences.links(table)))
-    st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
+    lines = LINES[state.wording()][0 if links.about.get("interval") else 1]
+    about = f"{HELP[state.wording()]} {lines}"
+    st.caption(about.format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
-    shown = _link_table(table, names)
+    shown = _link_table(table, names, result_sentences.link_ends(links))
     show_figure(
         charts.link_bars(table, names, state.label("link")),
         f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
@@ -94,7 +104,9 @@ def _show_links(card: DatasetCard) -> None:
     )
 
 
-def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+def _link_table(
+    table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str]
+) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
     words = [
         state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
@@ -106,8 +118,8 @@ def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
             "Name": [names.get(one, "") for one in order["phenotype"]],
             "Direction": words,
             state.label("link"): order["weight"].round(4),
-            "Lowest fold": order["low"].round(4),
-            "Highest fold": order["high"].round(4),
+            ends[0]: order["low"].round(4),
+            ends[1]: order["high"].round(4),
             "Folds with this direction": order["same_sign"].map("{:.0%}".format),
             "Folds that use it": order["chosen"].map("{:.0%}".format),
         }
