@@ -45,12 +45,9 @@ def make_workbook(report: Report) -> bytes:
     _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
-    _put(
-        sheet,
-        3,
-        1,
-        f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} {report.made_for}{' ' if report.made_for else ''}Fill in the yellow cells; rows may stay empty.",
-    )
+    fill_in = "Fill in the yellow cells; rows may stay empty."
+    notes = (NOT_A_DIAGNOSIS, NOT_A_CAUSE, report.made_for, fill_in)
+    _put(sheet, 3, 1, " ".join(filter(None, notes)))
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)
         _set(cell, font=Font(bold=True), alignment=Alignment(wrap_text=True, vertical="bottom"))

@@ -104,9 +104,7 @@ def _show_links(card: DatasetCard) -> None:
     )
 
 
-def _link_table(
-    table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str]
-) -> pd.DataFrame:
+def _link_table(table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str]) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
     words = [
         state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")

@@ -89,7 +89,9 @@ def _choose_effort(method: Method) -> str | None:
         persist_state="session",
     )
     if not several:
-        st.caption(f"{method.title} makes one fit: weights with signs cannot be averaged over fits.")
+        st.caption(
+            f"{method.title} makes one fit: weights with signs cannot be averaged over fits."
+        )
     return chosen
 
 

@@ -49,7 +49,9 @@ def test_found_in_is_in_every_file(report: Report) -> None:
 
 def test_the_spread_of_each_feature_is_in_every_file(report: Report) -> None:
     table = rows(report, "features")
-    weights, spreads = (np.array([float(row[name]) for row in table]) for name in ("weight", "spread"))
+    weights, spreads = (
+        np.array([float(row[name]) for row in table]) for name in ("weight", "spread")
+    )
     np.testing.assert_allclose(spreads, weights / 4)
     found = json.loads(report_json(report))["phenotypes"][0]["features"]["diagnosis"][0]
     assert found["spread"] == pytest.approx(found["weight"] / 4)

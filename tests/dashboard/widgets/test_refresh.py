@@ -16,9 +16,7 @@ from dashboard.store.store import Store
 from dashboard.widgets.refresh import PACES, QUEUED, pace
 
 
-def run_card(
-    state: RunState, seconds: float = 0.0, done: int = 0, created: float = 0.0
-) -> RunCard:
+def run_card(state: RunState, seconds: float = 0.0, done: int = 0, created: float = 0.0) -> RunCard:
     request = Request("fit", "0" * 32, {"rank": 2})
     progress = {"done": done, "total": 100}
     return RunCard(
