@@ -21,6 +21,7 @@ from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.factorizations import make_model
 from swiftcore.evaluation.methods.fit_peak import fit_peak
+from swiftcore.evaluation.methods.guided import needs_labels
 from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.evaluation.methods.outcome_features import (
     check_method,
@@ -269,12 +270,6 @@ def _as_fitted(agreed: Agreement, model: Any) -> Agreement:
     """The agreement on the features that are left in a model."""
     spread = [part[: len(own)] for part, own in zip(agreed.spread, model.factors_[1:], strict=True)]
     return replace(agreed, spread=spread)
-
-
-def needs_labels(spec: ModelSpec) -> bool:
-    """Whether a fit of this spec looks at the outcome."""
-    weighed = "outcome" in spec.feature_weighting or spec.outcome_share > 0
-    return weighed or factorization(spec.method).needs_labels
 
 
 def _codes(dataset: Dataset, spec: ModelSpec) -> NDArray[np.int64] | None:

@@ -52,7 +52,7 @@ def link_bars(links: pd.DataFrame, names: Mapping[str, str], axis: str) -> go.Fi
 def _link_hints(links: pd.DataFrame, labels: Sequence[str]) -> list[str]:
     return [
         f"{style.hover(label)}<br>{_arrow(row.weight)} {row.weight:.3f} "
-        f"(folds {row.low:.3f} to {row.high:.3f})<br>"
+        f"({row.low:.3f} to {row.high:.3f})<br>"
         f"same direction in {row.same_sign:.0%} of the folds"
         for label, row in zip(labels, links.itertuples(), strict=True)
     ]

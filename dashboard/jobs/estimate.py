@@ -76,8 +76,9 @@ def estimate(store: Store, request: Request) -> Estimate:
 
 def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     """Core seconds of one fit, or of a consensus of them, that ends where fits usually do."""
+    fits = settings.get("consensus", 1)
     if not _moves_mass(settings):
-        return _sweeps_seconds(card, settings)
+        return _sweeps_seconds(card, settings) * (fits + 3 if fits > 1 else 1)
     kind = relation_of(ModelSpec.of(settings), card.shape[0], card.mode_names[0]).kind
     blocks = neighbourhoods_of(card.shape[0]) if kind == "neighbourhoods" else 1
     columns = card.size.in_blocks(blocks).columns
@@ -86,7 +87,6 @@ def fit_seconds(card: DatasetCard, settings: Mapping[str, Any]) -> float:
     step = cells * (PER_CELL + PER_RANK * settings["rank"]) * SLOW.get(settings["dtype"], 2.0)
     costs = 0.0 if kind == "none" else PER_PAIR * card.shape[0] ** 2 / blocks
     usual = min(settings["max_iterations"], USUAL_ITERATIONS)
-    fits = settings.get("consensus", 1)
     compared = (fits + 2) * (START_ITERATIONS + COMPARED * usual) if fits > 1 else 0.0
     return float(costs + (compared + START_ITERATIONS + usual) * step)
 

@@ -101,6 +101,11 @@ class PhenotypeSheet:
     found_in: tuple[int, int] | None = None
     found_rarely: bool = False
 
+    @property
+    def found_words(self) -> str:
+        """In how many fits of a consensus it was found; empty for a single fit."""
+        return "{} of {} fits".format(*self.found_in) if self.found_in else ""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -126,6 +131,8 @@ class Report:
         Counts below it are hidden.
     source : str
         Where the fit was imported from; empty if it was computed here.
+    made_for : str
+        The mark of a fit that was guided by the outcome; empty for others.
     """
 
     title: str
@@ -141,6 +148,12 @@ class Report:
     sections: tuple[Section, ...]
     limit: int
     source: str = ""
+    made_for: str = ""
+
+    @property
+    def of_consensus(self) -> bool:
+        """Whether several fits stand behind it."""
+        return any(each.found_in for each in self.phenotypes)
 
 
 def gather_report(

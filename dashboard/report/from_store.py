@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dashboard.report.contents import Report, gather_report
 from dashboard.store.cards import newest_sound
+from dashboard.store.lineage import made_for
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Review, Reviews
@@ -56,7 +57,9 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         origins={kind: origin for kind, origin in origins.items() if origin is not None},
         limit=limit,
     )
-    return replace(report, warnings=(*report.warnings, *unread))
+    guided = made_for(run, runs, store.card(run.dataset).outcome_name)
+    first = (guided,) if guided else ()
+    return replace(report, made_for=guided, warnings=(*report.warnings, *first, *unread))
 
 
 def _judgements(reviews: Reviews, run_id: str) -> tuple[list[Review], list[str]]:

@@ -108,8 +108,7 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
         "Phenotype": "text",
         "Towards or away": "text",
         "Weight": "signed",
-        "Lowest fold": "score",
-        "Highest fold": "score",
+        **dict.fromkeys(result_sentences.link_ends(found), "score"),
         "Folds with this direction": "percent",
     }
     rows = [

@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from dashboard.report.contents import PhenotypeSheet, Report
 from dashboard.report.sections import Section, Table
 from dashboard.store.imported import SOURCE
+from dashboard.store.lineage import MADE
 from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
+OF_THE_PHENOTYPES = ("phenotypes", "features", "links")
 _REVIEWED = ("reviewer", "name", "verdict", "problem", "duplicate_of", "confidence", "comment")
 
 
@@ -26,22 +29,32 @@ def report_tables(report: Report) -> tuple[Table, ...]:
 def report_csv(report: Report) -> bytes:
     """A zip with one CSV file per table; no cell is taken for a formula.
 
-    Tables of what was imported have one more column, which says so.
+    Tables of what was imported have one more column, which says so; tables of the phenotypes of
+    a fit that was guided by the outcome, too.
     """
     sources = {table.key: part.source for part in report.sections for table in part.tables}
     return zip_bytes(
-        (f"{table.key}.csv", _csv(table, sources.get(table.key, report.source)))
+        (
+            f"{table.key}.csv",
+            _csv(
+                table,
+                {
+                    MADE: report.made_for if table.key in OF_THE_PHENOTYPES else "",
+                    SOURCE: sources.get(table.key, report.source),
+                },
+            ),
+        )
         for table in report_tables(report)
     )
 
 
-def _csv(table: Table, source: str) -> bytes:
+def _csv(table: Table, said: Mapping[str, str]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    more = [source] if source else []
-    writer.writerow([csv_safe(column) for column in (*table.columns, *([SOURCE] if more else []))])
+    more = {column: words for column, words in said.items() if words}
+    writer.writerow([csv_safe(column) for column in (*table.columns, *more)])
     for row in table.rows:
-        cells = (*row, *more)
+        cells = (*row, *more.values())
         writer.writerow([csv_safe(cell) if isinstance(cell, str) else cell for cell in cells])
     return text.getvalue().encode("utf-8-sig", "replace")
 
@@ -55,6 +68,7 @@ def report_json(report: Report) -> str:
         "title": report.title,
         "data": report.subtitle,
         "method": report.method,
+        "made_to_predict": report.made_for,
         **_source(report.source),
         "small_counts_hidden_below": report.limit,
         "warnings": list(report.warnings),
@@ -101,6 +115,9 @@ def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
         "weight": sheet.weight,
         "steady": sheet.steady,
         "found_again": sheet.found_again,
+        "found_in": dict(zip(("fits", "of"), sheet.found_in, strict=True))
+        if sheet.found_in
+        else None,
         "features": {
             mode.mode: [vars(feature) for feature in mode.features] for mode in sheet.modes
         },
@@ -122,6 +139,7 @@ def _phenotypes(report: Report) -> Table:
         "weight": "weight",
         "same direction": "steady",
         "found again": "found_again",
+        **({"found in": "found_words"} if report.of_consensus else {}),
         "content": "digest",
     }
     rows = [tuple(getattr(each, name) for name in columns.values()) for each in report.phenotypes]
@@ -129,12 +147,19 @@ def _phenotypes(report: Report) -> Table:
 
 
 def _features(report: Report) -> Table:
+    columns = {
+        "feature": "name",
+        "weight": "weight",
+        **({"spread": "spread"} if report.of_consensus else {}),
+        "lift": "lift",
+        f"{report.row_noun} count": "rows",
+    }
     return _texts(
         "features",
         "Features of each phenotype",
-        ("phenotype", "mode", "feature", "weight", "lift", f"{report.row_noun} count"),
+        ("phenotype", "mode", *columns),
         [
-            (each.identifier, mode.mode, feature.name, feature.weight, feature.lift, feature.rows)
+            (each.identifier, mode.mode, *(getattr(feature, name) for name in columns.values()))
             for each in report.phenotypes
             for mode in each.modes
             for feature in mode.features

@@ -45,17 +45,14 @@ def make_workbook(report: Report) -> bytes:
     _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
-    _put(
-        sheet,
-        3,
-        1,
-        f"{NOT_A_DIAGNOSIS} {NOT_A_CAUSE} Fill in the yellow cells; rows may stay empty.",
-    )
+    fill_in = "Fill in the yellow cells; rows may stay empty."
+    notes = (NOT_A_DIAGNOSIS, NOT_A_CAUSE, report.made_for, fill_in)
+    _put(sheet, 3, 1, " ".join(filter(None, notes)))
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)
         _set(cell, font=Font(bold=True), alignment=Alignment(wrap_text=True, vertical="bottom"))
     for row, each in enumerate(report.phenotypes, start=HEADER_ROW + 1):
-        for column, value in enumerate(_found(each, _grouped(report)), start=1):
+        for column, value in enumerate(_found(each, report), start=1):
             _put(sheet, row, column, value)
         for column in range(len(columns) - len(TO_FILL) + 1, len(columns) + 1):
             _open_for_writing(_put(sheet, row, column, ""))
@@ -76,6 +73,7 @@ def _columns(report: Report) -> list[str]:
         *(f"Top {plural(mode.mode)}" for mode in modes),
         "Share of the data",
         f"{capital(plural(report.row_noun))} carrying it",
+        *(["Found in"] if report.of_consensus else []),
         *TO_FILL,
     ]
 
@@ -84,7 +82,7 @@ def _grouped(report: Report) -> bool:
     return any(each.group for each in report.phenotypes)
 
 
-def _found(each: PhenotypeSheet, grouped: bool) -> list[str]:
+def _found(each: PhenotypeSheet, report: Report) -> list[str]:
     tops = [
         "; ".join(
             f"{feature.said} ({feature.weight:.0%})" for feature in mode.features[:TOP_FEATURES]
@@ -95,10 +93,11 @@ def _found(each: PhenotypeSheet, grouped: bool) -> list[str]:
         each.identifier,
         each.digest,
         each.working_name,
-        *([each.group] if grouped else []),
+        *([each.group] if _grouped(report) else []),
         *tops,
         f"{each.share:.1%}",
         each.carriers,
+        *([each.found_words] if report.of_consensus else []),
     ]
 
 
@@ -141,6 +140,7 @@ def _lay_out(sheet: Worksheet, columns: Sequence[str]) -> None:
     widths = {
         "Id": 11,
         "Share of the data": 10,
+        "Found in": 14,
         "Makes sense": 12,
         "Problem": 12,
         "Duplicate of": 12,

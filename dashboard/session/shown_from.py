@@ -15,6 +15,7 @@ from dashboard.store.imported import Origin
 WITH_A_RESULT = "came with an imported result"  # said of data
 _source: ContextVar[str] = ContextVar("source", default="")
 _method: ContextVar[str] = ContextVar("method", default="")
+_made_for: ContextVar[str] = ContextVar("made_for", default="")
 
 
 @contextmanager
@@ -29,13 +30,19 @@ def drawn_from(*origins: Origin | str | None) -> Iterator[None]:
 
 
 @contextmanager
-def found_by(method: str) -> Iterator[None]:
-    """Within it everything is drawn from a result of this method; a title."""
-    token = _method.set(method)
+def found_by(method: str, made_for: str = "") -> Iterator[None]:
+    """Within it everything is drawn from a result of this method (a title), perhaps guided."""
+    tokens = _method.set(method), _made_for.set(made_for)
     try:
         yield
     finally:
-        _method.reset(token)
+        _method.reset(tokens[0])
+        _made_for.reset(tokens[1])
+
+
+def made_for() -> str:
+    """The mark of what is drawn now, if it was guided by the outcome; with user text."""
+    return _made_for.get()
 
 
 def method() -> str:

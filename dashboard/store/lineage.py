@@ -16,10 +16,12 @@ from dashboard.store.results import Files, FittedRun, read_fit
 from dashboard.store.reviews import MAX_LENGTH, Review, Reviews
 from dashboard.store.store import Store
 from swiftcore.errors import SwiftError
+from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.phenotypes.guidance_checks import find_changes
 from swiftcore.phenotypes.matching import similarity
 
 UNCHANGED_FROM = 0.999  # from this similarity on a phenotype counts as the same as before
+MADE = "made to predict"  # the column of saved tables that marks what was guided by the outcome
 logger = logging.getLogger(__name__)
 
 
@@ -69,6 +71,25 @@ def parent_of(card: RunCard, runs: Iterable[RunCard]) -> RunCard | None:
     if card.imported is not None:
         named += [one for one in done if one.imported and one.imported.run == card.request.run]
     return next(iter(named), None)
+
+
+def made_for(card: RunCard, runs: Iterable[RunCard], outcome: str) -> str:
+    """The mark of a fit that was guided by the outcome, or began as one that was; else nothing.
+
+    Parameters
+    ----------
+    outcome : str
+        The outcome's name.
+    """
+    known, parent = list(runs), card
+    for _ in range(len(known) + 1):  # no further than there are fits
+        if words := made_to_predict(parent.request.spec, outcome):
+            return words
+        before = parent_of(parent, known)
+        if before is None:
+            break
+        parent = before
+    return ""
 
 
 def carried_reviews(

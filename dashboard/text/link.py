@@ -11,7 +11,7 @@ FIRST_PAGE = "phenotypes"  # has no name in the address
 PAGE_OF = {  # that shows the result of a kind of run
     **{"fit": FIRST_PAGE, "evaluation": "prediction", "projection": "patients"},
     "tune": "runs",
-    **dict.fromkeys(("noise", "ablation", "stability"), "robustness"),
+    **dict.fromkeys(("noise", "ablation", "stability", "ranks"), "robustness"),
 }
 
 

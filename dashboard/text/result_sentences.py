@@ -50,6 +50,13 @@ def links(table: pd.DataFrame, steady: float = 1.0) -> str:
     )
 
 
+def link_ends(found: Experiment) -> tuple[str, str]:
+    """What the two ends beside a link are called; results of before have the range of the folds."""
+    if not found.about.get("interval"):
+        return "Lowest fold", "Highest fold"
+    return "From (95 %)", "To (95 %)"
+
+
 def own_score(found: Experiment, rank: int) -> str:
     """The score of the spec that was judged, with its interval, beside what guessing reaches."""
     table = found.tables["summary"]

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.charts import prediction as charts
 from dashboard.privacy.small_counts import hide_table
 from dashboard.session import cache, state
+from dashboard.session.shown_from import made_for
 from dashboard.store.cards import DatasetCard
 from dashboard.text import result_sentences
 from dashboard.text.display import clipped
@@ -25,16 +26,28 @@ from dashboard.widgets.text import plain
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import ModelSpec
 
+CIRCULAR = (
+    "These links are of the rows of the fit, and their outcome took part in it: to read them as a "
+    "score would be circular. The score below is of rows whose outcome the fit did not see."
+)
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
         "Each bar is one phenotype. To the right: {rows} that have it tend to have the outcome. "
-        "To the left: they tend not to. The thin line shows how much that changes when a part of "
-        "the data is left out."
+        "To the left: they tend not to."
+    ),
+    "scientist": "Lasso coefficients on standardised memberships, fitted on all rows.",
+}
+# what the thin lines are: of results with intervals, and of those from before
+LINES = {
+    "clinician": (
+        "The thin line holds the link that very many such {rows} would give, in 95 of 100 cases.",
+        "The thin line shows how much that changes when a part of the data is left out.",
     ),
     "scientist": (
-        "Lasso coefficients on standardised memberships, fitted on all rows; whiskers span the "
-        "coefficients of the folds."
+        "Whiskers: 95 % intervals by a jackknife over five groups of rows, at this strength of "
+        "the penalty.",
+        "Whiskers span the coefficients of the folds.",
     ),
 }
 
@@ -74,10 +87,14 @@ def _show_links(card: DatasetCard) -> None:
         known = [str(name) for name in table["class"].unique()]
         chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
         table = table[table["class"] == chosen]
+    if made_for():
+        st.warning(CIRCULAR)
     st.markdown(plain(result_sentences.links(table)))
-    st.caption(HELP[state.wording()].format(rows=plain(plural(card.mode_names[0]), 40)))
+    lines = LINES[state.wording()][0 if links.about.get("interval") else 1]
+    about = f"{HELP[state.wording()]} {lines}"
+    st.caption(about.format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
-    shown = _link_table(table, names)
+    shown = _link_table(table, names, result_sentences.link_ends(links))
     show_figure(
         charts.link_bars(table, names, state.label("link")),
         f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
@@ -87,7 +104,7 @@ def _show_links(card: DatasetCard) -> None:
     )
 
 
-def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+def _link_table(table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str]) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
     words = [
         state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
@@ -99,8 +116,8 @@ def _link_table(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
             "Name": [names.get(one, "") for one in order["phenotype"]],
             "Direction": words,
             state.label("link"): order["weight"].round(4),
-            "Lowest fold": order["low"].round(4),
-            "Highest fold": order["high"].round(4),
+            ends[0]: order["low"].round(4),
+            ends[1]: order["high"].round(4),
             "Folds with this direction": order["same_sign"].map("{:.0%}".format),
             "Folds that use it": order["chosen"].map("{:.0%}".format),
         }

@@ -33,7 +33,7 @@ from dashboard.widgets.experiments import start_button
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.handed_over import ask_for_file
-from dashboard.widgets.origin import say_origin
+from dashboard.widgets.origin import mark_of, say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
 from dashboard.widgets.sidebar import run_name
@@ -141,6 +141,8 @@ def _one_run(run: RunCard) -> None:
         with drawn_from(run.imported):
             _export(run)
             if run.kind == "fit":
+                if words := mark_of(run):
+                    st.warning(plain(words))
                 _show_objective(run)
     elif not run.state.active:
         st.warning(plain(run.message or run.state.value, 400))
@@ -240,6 +242,9 @@ def _compare() -> None:
     origins = (fits[first].imported, fits[second].imported)
     for origin in origins:
         say_origin(origin)
+    for name, run in (("One", fits[first]), ("Other", fits[second])):
+        if words := mark_of(run):
+            st.warning(f"{name}: {plain(words)}")
     with drawn_from(*origins):
         _side_by_side(fits[first], fits[second])
 

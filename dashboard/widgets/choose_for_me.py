@@ -18,6 +18,7 @@ from dashboard.widgets.origin import say_origin
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
+from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.spec import ModelSpec
 
 MINUTES = {2.0: "2 minutes", 10.0: "10 minutes", 60.0: "1 hour"}
@@ -75,8 +76,8 @@ def _show(found: Found, card: DatasetCard) -> None:
     spec = ModelSpec.from_json(about["spec"])
     st.markdown(f"**Chosen: {plain(chosen_words(spec, wording), 400)}.**")
     st.markdown(plain(about["reason"], 600))
-    if "outcome" in spec.feature_weighting:
-        st.warning(f"Made to predict {plain(card.outcome_name or 'the outcome', 80)}.")
+    if guided := made_to_predict(spec, card.outcome_name):
+        st.warning(plain(guided))
     start_button(
         Request("fit", card.id, spec.plain()), "Find phenotypes with this", "fit.tuned", _opened
     )

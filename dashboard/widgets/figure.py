@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.charts.style import say_source
-from dashboard.session.shown_from import file_name, method, source
+from dashboard.session.shown_from import file_name, made_for, method, source
 from dashboard.widgets.tables import download_csv, show_table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def show_figure(figure: Figure, alt: str, table: pd.DataFrame, name: str) -> Non
         Of the file; also the key of the widgets, so one per chart on a page.
     """
     config = CONFIG | {"toImageButtonOptions": {"format": "svg", "filename": file_name(name)}}
-    if said := "; ".join(filter(None, (method(), source()))):
+    if said := "; ".join(filter(None, (method(), made_for().partition(":")[0], source()))):
         say_source(figure, said)
     st.plotly_chart(figure, config=config, alt=alt, theme=None, key=f"figure.{name}")
     numbers = st.expander("Numbers and download", key=f"numbers.{name}", on_change="rerun")

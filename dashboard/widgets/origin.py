@@ -8,7 +8,9 @@ import streamlit as st
 
 from dashboard.session import cache, selection, state
 from dashboard.session.shown_from import WITH_A_RESULT, drawn_from, found_by
+from dashboard.store.cards import RunCard
 from dashboard.store.imported import Origin
+from dashboard.store.lineage import made_for
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.methods.catalogue import title_of
@@ -21,7 +23,13 @@ def draw_page(name: str, draw: Callable[[], object]) -> None:
     """Draw a page below the mark of what it is drawn from."""
     guarded(_show_origin)
     mine = name in OF_THE_FIT
-    with drawn_from(selection.origin() if mine else None), found_by(_method() if mine else ""):
+    guided = (guarded(_made_for) or "") if mine or name == "robustness" else ""
+    if guided:
+        st.warning(plain(guided))
+    with (
+        drawn_from(selection.origin() if mine else None),
+        found_by(_method() if mine else "", guided if mine else ""),
+    ):
         draw()
 
 
@@ -30,6 +38,18 @@ def _method() -> str:
     fit = next((one for one in selection.finished_fits() if one.id == state.current_run()), None)
     key = DEFAULTS["method"] if fit is None else fit.request.settings["method"]
     return "" if key == DEFAULTS["method"] else title_of(key)
+
+
+def _made_for() -> str:
+    """The mark of the chosen result, if the outcome took part in finding it."""
+    fits = selection.finished_fits()
+    fit = next((one for one in fits if one.id == state.current_run()), None)
+    return "" if fit is None else mark_of(fit)
+
+
+def mark_of(fit: RunCard) -> str:
+    """What must be said of a fit that was guided by the outcome; with user text."""
+    return made_for(fit, cache.runs(fit.dataset, "fit"), cache.card(fit.dataset).outcome_name)
 
 
 def _show_origin() -> None:

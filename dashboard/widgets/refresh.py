@@ -6,6 +6,7 @@ something new is to be expected; a hidden tab yet more seldom (``server.front_pa
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -16,7 +17,7 @@ from dashboard.store.cards import RunCard, RunState
 from dashboard.widgets.guard import guarded
 
 PACES = (2.0, 5.0, 10.0)  # seconds between two looks
-QUEUED = 5.0  # a waiting run changes when another one ends
+QUEUED = 5.0  # a waiting run changes when another one ends; where there is none, within this time
 
 
 def pace(runs: Sequence[RunCard], now: float | None = None) -> float:
@@ -36,7 +37,7 @@ def pace(runs: Sequence[RunCard], now: float | None = None) -> float:
 
 def _step_seconds(run: RunCard) -> float:
     if run.state is RunState.QUEUED:
-        return QUEUED
+        return QUEUED if time.time() - run.created > QUEUED else PACES[0]
     done = float((run.progress or {}).get("done") or 0)
     return run.seconds / done if done else PACES[0]
 

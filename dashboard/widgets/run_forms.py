@@ -54,15 +54,7 @@ def fit_form(card: DatasetCard) -> None:
     with left:
         rank = _ask(SETTINGS["rank"], DEFAULTS["rank"], "fit.rank", persist_state="session")
     with right:
-        effort = st.segmented_control(
-            "Effort",
-            list(EFFORTS),
-            default="Standard",
-            required=True,
-            help=EFFORT_HELP,
-            key="fit.effort",
-            persist_state="session",
-        )
+        effort = _choose_effort(method)
     changes = EFFORTS[effort or "Standard"].items()
     usual = {**method.spec().plain(), **{k: v for k, v in changes if method.uses(k)}}
     with st.expander("Advanced"):
@@ -81,6 +73,26 @@ def fit_form(card: DatasetCard) -> None:
         "start.fit",
         open_it=True,
     )
+
+
+def _choose_effort(method: Method) -> str | None:
+    """How many fits are made; of methods that can make only one, the reason."""
+    several = method.uses("consensus")
+    chosen = st.segmented_control(
+        "Effort",
+        list(EFFORTS),
+        default="Standard",
+        required=True,
+        disabled=not several,
+        help=EFFORT_HELP,
+        key="fit.effort",
+        persist_state="session",
+    )
+    if not several:
+        st.caption(
+            f"{method.title} makes one fit: weights with signs cannot be averaged over fits."
+        )
+    return chosen
 
 
 def _choose_method(card: DatasetCard) -> Method:
@@ -211,7 +223,7 @@ def experiment_form(card: DatasetCard) -> None:
         key = "experiment.several" if several else "experiment.ranks"
         settings["ranks"] = _ranks("5, 10, 20" if several else "10", key)
     with st.expander("Advanced"):
-        settings |= _more(kind, bool(card.classes), bound)
+        settings |= _more(kind, card, bound)
     if not settings["ranks"]:
         st.info("Give at least one number of phenotypes, for example 5, 10, 20.")
         return
@@ -253,9 +265,9 @@ def _ranks(usual: str, key: str) -> list[int]:
     return sorted({int(one) for one in parts})
 
 
-def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
+def _more(kind: str, card: DatasetCard, bound: bool) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    if kind in ("evaluation", "noise") and outcome:
+    if kind in ("evaluation", "noise") and card.classes:
         chosen["methods"] = st.multiselect(
             "Methods (none chosen: all that fit these data)",
             list(CATALOGUE),
@@ -268,16 +280,7 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
     with left:
         chosen["folds"] = int(st.number_input("Folds", 3, 20, 5, key="experiment.folds"))
         if kind not in ("stability", "ranks"):
-            chosen["repeats"] = int(st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"))
-            chosen["least_class_size"] = int(
-                st.number_input(
-                    "Leave out classes with fewer rows than (0: none)",
-                    0,
-                    10_000,
-                    0,
-                    key="experiment.least",
-                )
-            )
+            chosen |= _splits(card)
     with right:
         if not bound:  # the seed is that of the fit then
             chosen["seed"] = int(
@@ -302,6 +305,30 @@ def _more(kind: str, outcome: bool, bound: bool) -> dict[str, Any]:
             or steps[:6]
         )
     return chosen
+
+
+def _splits(card: DatasetCard) -> dict[str, int]:
+    """Which rows take part, and how often they are split."""
+    rows = card.shape[0]
+    chosen = {
+        "repeats": st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"),
+        "least_class_size": st.number_input(
+            "Leave out classes with fewer rows than (0: none)", 0, 10_000, 0, key="experiment.least"
+        ),
+        "subsets": st.number_input(
+            "Random subsets (0: all rows)",
+            0,
+            20,
+            0,
+            key="experiment.subsets",
+            help="The folds are drawn inside each subset; intervals are over all of them.",
+        ),
+    }
+    if chosen["subsets"]:
+        chosen["subset_size"] = st.number_input(
+            "Rows of each subset", 1, rows, max(1, rows // 2), key="experiment.subset_size"
+        )
+    return {name: int(value) for name, value in chosen.items()}
 
 
 def _start(request: Any, label: str, key: str, *, open_it: bool = False) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.session.shown_from import file_name, method, source
+from dashboard.session.shown_from import file_name, made_for, method, source
 from dashboard.store.imported import SOURCE
+from dashboard.store.lineage import MADE
 from dashboard.text.display import clipped
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
@@ -59,9 +60,9 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
 
 
 def with_source(table: pd.DataFrame, said: Mapping[str, str]) -> pd.DataFrame:
-    """The table with columns that say by which method it was found and where it came from.
+    """The table with columns that say how it was found and where it came from.
 
-    What was found here by SWIFT has neither.
+    What was found here by SWIFT, without the outcome, has none of them.
     """
     marked = table.copy()
     for column, words in said.items():
@@ -70,9 +71,14 @@ def with_source(table: pd.DataFrame, said: Mapping[str, str]) -> pd.DataFrame:
     return marked
 
 
+def said_of_it() -> dict[str, str]:
+    """What a saved table tells of what is drawn now; columns with their words."""
+    return {METHOD: method(), MADE: made_for(), SOURCE: source()}
+
+
 def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
     """A button that writes the file only when it is pressed; what was imported says so in it."""
-    said = {METHOD: method(), SOURCE: source()}
+    said = said_of_it()
     st.download_button(
         label,
         lambda: csv_bytes(with_source(table, said)),

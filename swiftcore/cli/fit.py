@@ -27,6 +27,7 @@ from swiftcore.cost.outside.table_folder import write_tables
 from swiftcore.data.dataset import Dataset
 from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.methods.catalogue import factorization
+from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.model_costs import attach_costs
@@ -140,8 +141,15 @@ def deliver(
     spent: Spent,
     run: str = "",
     from_store: bool = False,
+    began_as: ModelSpec | None = None,
 ) -> None:
-    """Files if there is a folder for them, and the result on the screen."""
+    """Files if there is a folder for them, and the result on the screen.
+
+    ``began_as`` is the spec of the result that a refit began as.
+    """
+    specs = (fitted.spec, began_as or fitted.spec)
+    marks = (made_to_predict(spec, dataset.outcome_name) for spec in specs)
+    guided = next(filter(None, marks), "")
     phenotypes = describe_phenotypes(
         fitted.factors,
         fitted.modes,
@@ -149,7 +157,9 @@ def deliver(
         tensor=dataset.tensor,
         agreement=fitted.agreement,
     )
-    summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, spent=spent)
+    summary = summarize_fit(
+        fitted, phenotypes, run=run, from_store=from_store, spent=spent, made_for=guided
+    )
     if chosen.out is not None:
         write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
         write_tables(chosen.out / COSTS, dataset.outside.tables.values())
@@ -162,6 +172,8 @@ def deliver(
         _show(phenotypes, fitted)
     screen.print(fitted.outcome.value)
     screen.print(fitted.row_relation.why, highlight=False)
+    if guided:
+        screen.print(escape(guided), highlight=False)
     if chosen.out is not None:
         if (chosen.out / STATE).exists():
             screen.print(WAYS_ON[fitted.outcome])

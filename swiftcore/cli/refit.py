@@ -105,7 +105,7 @@ def _refit(chosen: argparse.Namespace) -> int:
     spent = stopwatch()
     fitted = run_fit(chosen, result.dataset, spec, fit)
     took, run = spent(), result.publish(fitted, began)
-    deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took)
+    deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took, began_as=model.spec)
     return 0
 
 

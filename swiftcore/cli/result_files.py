@@ -59,6 +59,7 @@ def summarize_fit(
     run: str,
     from_store: bool,
     spent: Spent,
+    made_for: str = "",
 ) -> dict[str, Any]:
     """The result as plain values; the schema number changes when a field does.
 
@@ -70,12 +71,15 @@ def summarize_fit(
         Whether it was found there and not computed now.
     spent : Spent
         What computing it took.
+    made_for : str
+        The mark of a result that was guided by the outcome.
     """
     dead = fitted.contents().dead_components
     found = {
         "schema": SCHEMA,
         "run": run or None,
         "from_store": from_store,
+        "made_to_predict": made_for,
         "settings": fitted.spec.to_json(),
         "outcome": fitted.outcome.name,
         "iterations": len(fitted.history) - 1,

@@ -18,7 +18,10 @@ from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.experiments import ignore_ctrl_c, write_experiment_page
+from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
+from swiftcore.cli.store_argument import add_results, check_results
+from swiftcore.data.dataset import Dataset
 from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.tuning.settings import UNLIMITED, TuneSettings
@@ -59,7 +62,7 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=USUAL.seed)
     parser.add_argument("--jobs", type=int, default=USUAL.jobs, help="processes (default 1)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the results")
+    add_results(parser)
     parser.set_defaults(run=_run)
 
 
@@ -73,31 +76,52 @@ def _minutes(text: str) -> float:
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    check_results(chosen)
     names = ("ranks", "minutes", "guided", "seed", "jobs")
     settings = TuneSettings(**{name: getattr(chosen, name) for name in names})
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
-    try:
-        with _TuneLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
-            found = tune(dataset, settings, checkpoints=chosen.out / "parts", progress=line)
-    except Stopped as stopped:
-        screen.print(escape(str(stopped)), highlight=False)
+    run, known = "", False
+    if chosen.data_dir is None:
+        answer = _compute(dataset, settings, chosen.out / "parts")
+    else:
+        stored = ask_store(chosen, dataset, "tune", settings.plain())
+        answer = None if stored is None else stored.experiment()
+        run, known = ("", False) if stored is None else (stored.run, stored.from_store)
+    if answer is None:
         return 130
-    found.write(chosen.out)
-    write_atomic(chosen.out / "spec.json", json.dumps(found.about["spec"], indent=2).encode())
-    write_experiment_page(found, chosen.out)
+    if chosen.out is not None:
+        answer.write(chosen.out)
+        write_atomic(chosen.out / "spec.json", json.dumps(answer.about["spec"], indent=2).encode())
+        write_experiment_page(answer, chosen.out)
     if chosen.json:
-        json.dump(_summary(found), sys.stdout, indent=2)
+        json.dump(_summary(answer, run, known), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        _show(found)
+        _show(answer)
+    _say(answer, chosen.out)
+    return 0
+
+
+def _compute(dataset: Dataset, settings: TuneSettings, parts: Path) -> Experiment | None:
+    """The choice, made in this process; None if it was stopped."""
+    try:
+        with _TuneLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
+            return tune(dataset, settings, checkpoints=parts, progress=line)
+    except Stopped as stopped:
+        screen.print(escape(str(stopped)), highlight=False)
+        return None
+
+
+def _say(found: Experiment, out: Path | None) -> None:
+    """What was chosen and why, and where it is."""
     title = ModelSpec.from_json(found.about["spec"]).title()
     for said in (f"Chosen: {title}. {found.about['reason']}", *found.about["notes"]):
         screen.print(escape(said), highlight=False)
     if "not tried" in set(found.tables["candidates"]["state"]):
         screen.print("The same command with more time goes on from here.", highlight=False)
-    screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
-    return 0
+    if out is not None:
+        screen.print(escape(f"Results are in {out}"), highlight=False)
 
 
 class _TuneLine(StoppableLine):
@@ -119,12 +143,14 @@ class _TuneLine(StoppableLine):
         return self.stop
 
 
-def _summary(found: Experiment) -> dict[str, Any]:
+def _summary(found: Experiment, run: str, from_store: bool) -> dict[str, Any]:
     """The choice as plain values; what was not tried has no loss."""
     table = found.tables["candidates"]
     lines = json.loads(table.to_json(orient="records"))
     return {
         "schema": SCHEMA,
+        "run": run or None,
+        "from_store": from_store,
         "spec": found.about["spec"],
         "reason": found.about["reason"],
         "notes": found.about["notes"],

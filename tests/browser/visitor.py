@@ -24,13 +24,15 @@ FLAGS = [
 ]
 PAGES = ("Phenotypes", "Review", "Patients", "Prediction", "Robustness", "Data", "Runs")
 # Drawn to the last line, connected, not computing, no part of an earlier drawing left, charts
-# there, nothing moving, no change for a while: only then is there something to judge.
+# there, nothing moving, no change for a while: only then is there something to judge. A fault on
+# the screen ends a drawing too: nothing is waited for that it left out.
 STILL = """
 () => new Promise(resolve => {
   const drawn = () => {
     const app = document.querySelector('[data-testid="stApp"]');
     const words = document.querySelector('[data-testid="stMain"]')?.textContent ?? '';
     const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')];
+    if (document.querySelector('[data-testid="stException"]')) return true;
     return app && app.dataset.testScriptState === 'notRunning'
       && app.dataset.testConnectionState === 'CONNECTED'
       && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')
@@ -114,6 +116,7 @@ class Visitor:
         """Wait until the screen has stopped changing."""
         self.page.wait_for_selector('[data-testid="stApp"]', state="attached")
         self.page.wait_for_function(STILL, timeout=PATIENCE)
+        assert self.page.get_by_test_id("stException").count() == 0, self.words()
         return self
 
     def go_to(self, title: str) -> Visitor:

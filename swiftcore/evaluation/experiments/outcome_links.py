@@ -10,16 +10,23 @@ from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.trial import SCALINGS, STRENGTHS
 from swiftcore.evaluation.protocol.folds import Labels
 from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
-from swiftcore.evaluation.protocol.scores import METRIC_TITLES, metric_name, score
+from swiftcore.evaluation.protocol.scores import (
+    METRIC_TITLES,
+    jackknife_interval,
+    metric_name,
+    score,
+)
 from swiftcore.phenotypes.identifiers import component_id
 
 N_FOLDS = 5
+INTERVAL = 0.95
 ENOUGH_ROWS = 10  # of each class; with fewer a weight says nothing
 
 
 def link_outcome(memberships: NDArray[np.float64], labels: Labels, seed: int = 0) -> Experiment:
     """Lasso weights of the outcome on memberships, with what folds of the rows say of them.
 
+    The intervals are of the weights at this scaling and strength, for other rows of the kind.
     Scaling and strength are those with the best mean score over the folds. The phenotypes
     saw all rows (not their outcome), so the score is a little kind; an evaluation is not.
     The table is empty when a class has too few rows for any weight to mean something.
@@ -58,6 +65,7 @@ def link_outcome(memberships: NDArray[np.float64], labels: Labels, seed: int = 0
         "score": float(best[:, chosen].mean()),
         "scaling": name,
         "notes": [],
+        "interval": INTERVAL,
         "strength": float(STRENGTHS[chosen]),
     }
     return Experiment("links", about, {"links": _table(_lines(whole, folds, labels.classes))})
@@ -103,21 +111,23 @@ def _lines(
 ) -> list[dict[str, object]]:
     names = [""] if len(classes) == 2 else list(classes)
     rank = len(whole)
-    return [
-        {
-            "phenotype": component_id(component, rank),
-            "class": name,
-            "weight": float(whole[component, column]),
-            "low": float(folds[:, component, column].min()),
-            "high": float(folds[:, component, column].max()),
-            "same_sign": float(
-                (np.sign(folds[:, component, column]) == np.sign(whole[component, column])).mean()
-            ),
-            "chosen": float((folds[:, component, column] != 0).mean()),
-        }
-        for column, name in enumerate(names)
-        for component in range(rank)
-    ]
+    lines: list[dict[str, object]] = []
+    for column, name in enumerate(names):
+        for component in range(rank):
+            weight, left_out = float(whole[component, column]), folds[:, component, column]
+            low, high = jackknife_interval(weight, left_out)
+            lines.append(
+                {
+                    "phenotype": component_id(component, rank),
+                    "class": name,
+                    "weight": weight,
+                    "low": low,
+                    "high": high,
+                    "same_sign": float((np.sign(left_out) == np.sign(weight)).mean()),
+                    "chosen": float((left_out != 0).mean()),
+                }
+            )
+    return lines
 
 
 def _table(lines: list[dict[str, object]]) -> pd.DataFrame:

@@ -316,6 +316,7 @@ ABOUT: dict[str, Range] = {
     "score": maybe(real(0, 1)),
     "scaling": _WORD,
     "strength": ABOVE_ZERO,
+    "interval": ABOVE_ZERO,
     "spec": Range(
         lambda value: _makes(ModelSpec.from_json, {"plain": value}),
         "the spec of a model",

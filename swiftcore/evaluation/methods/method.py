@@ -22,7 +22,6 @@ OF_TRANSPORT = (
     "dtype",
     "momentum",
     "value_unit",
-    "consensus",
     "outcome_share",
 )
 AS_RECORDED: Changes = {
@@ -88,6 +87,8 @@ class Method:
 
     def uses(self, setting: str) -> bool:
         """Whether a setting of the spec changes anything for this method."""
+        if setting == "consensus":
+            return not self.signed  # weights with signs cannot be averaged over fits
         if setting in OF_TRANSPORT:
             return self.costs == "all"
         return self.costs != "none" or setting not in ("costs", "mode_costs")

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 from openpyxl import load_workbook
 from support.made_runs import computed
@@ -18,15 +20,21 @@ from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.report.tables import report_csv, report_json
 from dashboard.report.workbook import make_workbook
-from dashboard.store.cards import NEW_ROWS
+from dashboard.session.shown_from import found_by
+from dashboard.store.cards import NEW_ROWS, RunCard, RunState
+from dashboard.store.lineage import MADE, made_for
 from dashboard.store.request import Request
 from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store
 from dashboard.text.wording import PAGES
 from dashboard.widgets.origin import OF_THE_FIT
+from dashboard.widgets.tables import said_of_it, with_source
 from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for, title_of
+from swiftcore.phenotypes.guidance import Pin
 
 FACTORIZATIONS = [key for key, method in CATALOGUE.items() if method.is_factorization]
+GUIDED = ("supervised_swift", "supervised_cp")
+MADE_FOR = "Made to predict fever:"
 SIGNED = 5  # components, enough for CP-ALS to use its signs on these data
 
 
@@ -60,6 +68,7 @@ def test_every_page_opens_and_says_the_method(
             marked = [title_of(key) in chart.proto.spec for chart in charts]
             assert marked == [key != "swift"] * 4
         assert not page.error, [one.value for one in page.error]
+        assert (MADE_FOR in words(page)) == (key in GUIDED and view in (*OF_THE_FIT, "robustness"))
         if view == "patients" and key == "cp_als":
             for name in ("One patient", "Strength and outcome", "New patients"):
                 assert not tab(page, "tabs.patients", name).error
@@ -75,6 +84,14 @@ def test_every_export_says_the_method(key: str, fitted: Fitted) -> None:
     about = zipfile.ZipFile(io.BytesIO(report_csv(report))).read("about.csv").decode("utf-8-sig")
     assert ["Method", title] in list(csv.reader(io.StringIO(about)))
     assert title in str(load_workbook(io.BytesIO(make_workbook(report))).active["A1"].value)
+    guided = key in GUIDED
+    assert (MADE_FOR in render_report(report)) == guided
+    assert (MADE_FOR in json.loads(report_json(report))["made_to_predict"]) == guided
+    tables = zipfile.ZipFile(io.BytesIO(report_csv(report)))
+    for table in ("about.csv", "phenotypes.csv", "features.csv", "links.csv"):
+        assert (MADE_FOR in tables.read(table).decode("utf-8-sig")) == guided, table
+    note = load_workbook(io.BytesIO(make_workbook(report))).active["A3"].value
+    assert (MADE_FOR in str(note)) == guided
     names = [sheet.working_name for sheet in report.phenotypes]
     assert len(set(names)) == len(names) > 1
     said = dict(report.settings)
@@ -119,6 +136,44 @@ def test_signs_are_drawn(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> Non
     names = bars["layout"]["yaxis"]["ticktext"]
     assert [name.startswith("less") for name in names] == below
     assert heat["data"][0]["zmin"] == -heat["data"][0]["zmax"]
+
+
+def test_a_saved_table_of_a_guided_result_says_so() -> None:
+    with found_by("", made_for=MADE_FOR):
+        assert list(with_source(pd.DataFrame({"a": [1]}), said_of_it()).columns) == ["a", MADE]
+    with found_by(""):
+        assert list(with_source(pd.DataFrame({"a": [1]}), said_of_it()).columns) == ["a"]
+
+
+def test_prediction_says_what_is_circular_in_a_guided_result(
+    fitted: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, runs = fitted
+    for key in ("swift", "supervised_swift"):
+        said = words(open_page("prediction", store, monkeypatch, run=runs[key]))
+        assert ("circular" in said) == (key in GUIDED)
+
+
+def test_runs_mark_a_guided_result(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, runs = fitted
+    page = tab(open_page("runs", store, monkeypatch), "runs.tab", "History")
+    for key in ("swift", "supervised_cp"):
+        widget(page, "selectbox", "history.run").select(runs[key]).run()
+        assert (MADE_FOR in words(drawn(page))) == (key in GUIDED)
+    page = tab(page, "runs.tab", "Compare two")
+    widget(page, "selectbox", "compare.first").select(runs["supervised_swift"]).run()
+    widget(page, "selectbox", "compare.second").select(runs["swift"]).run()
+    assert words(drawn(page)).count(MADE_FOR) == 1
+
+
+def test_a_refit_of_a_guided_result_is_marked_too() -> None:
+    request = Request("fit", "0" * 32, {"rank": 2, "outcome_share": 0.3})
+    parent = RunCard("1" * 32, "fit", "", request, RunState.DONE, 0, None, 1, "", {}, "", False)
+    again = Request("fit", "0" * 32, {"rank": 2}, parent.id, (Pin("P01"),))
+    child = replace(parent, id="2" * 32, request=again)
+    assert made_for(child, [child, parent], "fever").startswith(MADE_FOR)
+    assert made_for(child, [child], "fever") == ""
+    assert made_for(replace(child, request=replace(again, guidance=(), run="")), [], "x") == ""
 
 
 def test_new_rows_are_described_by_every_method(fitted: Fitted) -> None:

@@ -13,8 +13,11 @@ from support.tiny_store import tiny_dataset, wait_for
 
 from dashboard.jobs import jobs
 from dashboard.store.job_state import FIT_STATE
-from dashboard.store.request import Request
+from dashboard.store.request import KINDS, Request
 from dashboard.store.store import Store
+from dashboard.text.link import PAGE_OF
+from dashboard.widgets import active_runs
+from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.runtime.sealed_arrays import write_sealed
 
 TAB = "runs.tab"
@@ -81,6 +84,33 @@ def test_ranks_are_read_from_text(fitted_store: Store, monkeypatch: pytest.Monke
     assert widget(page, "button", "start.experiment") and not page.error
 
 
+def test_subsets_are_asked_for_together(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tab(open_page("runs", fitted_store, monkeypatch), TAB, "Experiments")
+    assert not [one for one in page.number_input if one.key == "experiment.subset_size"]
+    widget(page, "number_input", "experiment.subsets").set_value(2).run()
+    size = widget(drawn(page), "number_input", "experiment.subset_size")
+    assert size.max == 30 and 0 < size.value <= 30  # as many as there are
+    size.set_value(20).run()
+    monkeypatch.setattr(jobs, "_launch", lambda *_: None)  # it is enough that it was asked for
+    widget(drawn(page), "button", "start.experiment").click().run()
+    asked = fitted_store.runs(kind="evaluation")[0].request.settings
+    assert (asked["subsets"], asked["subset_size"]) == (2, 20)
+
+
+def test_a_method_without_consensus_says_why_before_the_press(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("runs", fitted_store, monkeypatch)
+    reasons = {"swift": "", "cp_als": "cannot be averaged", "cp_nmu": ""}
+    for key, reason in reasons.items():
+        widget(page, "selectbox", "fit.method").set_value(key).run()
+        assert widget(drawn(page), "button_group", "fit.effort").disabled == bool(reason)
+        assert (f"{title_of(key)} makes one fit" in words(page)) == bool(reason)
+        assert reason in words(page)
+
+
 def test_history_lists_all_and_a_run_can_be_deleted_only_when_sure(
     fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +122,10 @@ def test_history_lists_all_and_a_run_can_be_deleted_only_when_sure(
     widget(page, "checkbox", f"sure.{noise}").check().run()
     widget(page, "button", "delete_run").click().run()
     assert [run.id for run in fitted_store.runs()] == [fit_id]
+
+
+def test_every_kind_of_run_has_a_name_and_a_page_that_shows_it() -> None:
+    assert set(PAGE_OF) == set(active_runs.KINDS) == set(KINDS)
 
 
 def test_a_damaged_run_is_told_and_can_be_deleted(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.opened_page import drawn, words
@@ -14,10 +16,12 @@ from dashboard.store.store import Store
 from dashboard.widgets.refresh import PACES, QUEUED, pace
 
 
-def run_card(state: RunState, seconds: float = 0.0, done: int = 0) -> RunCard:
+def run_card(state: RunState, seconds: float = 0.0, done: int = 0, created: float = 0.0) -> RunCard:
     request = Request("fit", "0" * 32, {"rank": 2})
     progress = {"done": done, "total": 100}
-    return RunCard("0" * 32, "fit", "", request, state, 0, None, seconds, "", progress, "", False)
+    return RunCard(
+        "0" * 32, "fit", "", request, state, created, None, seconds, "", progress, "", False
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,11 @@ def test_the_quickest_run_sets_the_pace() -> None:
     waiting, slow = run_card(RunState.QUEUED), run_card(RunState.RUNNING, 600, 3)
     assert pace([waiting]) == pace([waiting, slow]) == QUEUED
     assert pace([waiting, slow, run_card(RunState.RUNNING, 1, 50)]) == PACES[0]
+
+
+def test_a_run_asked_for_a_moment_ago_is_looked_for_soon() -> None:
+    assert pace([run_card(RunState.QUEUED, created=time.time())]) == PACES[0]
+    assert pace([run_card(RunState.QUEUED, created=time.time() - 2 * QUEUED)]) == QUEUED
 
 
 def test_a_pace_that_is_nearly_right_stays() -> None:

@@ -48,6 +48,17 @@ def read(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
+def test_a_fit_guided_by_the_outcome_says_so(
+    data: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"fit {data} --rank 2 --iterations 2 --feature-weighting outcome --out {tmp_path}"
+    assert main(words.split()) == 0
+    told = json.loads((tmp_path / "phenotypes.json").read_text())["made_to_predict"]
+    assert told.startswith("Made to predict fever:")
+    assert told in capsys.readouterr().err.replace("\n", " ")
+    assert json.loads((fitted / "phenotypes.json").read_text())["made_to_predict"] == ""
+
+
 def test_profiles_are_shares_of_each_mode_in_the_order_of_the_data(fitted: Path) -> None:
     head, *lines = read(fitted / "profiles.csv")
     told = json.loads((fitted / "phenotypes.json").read_text())

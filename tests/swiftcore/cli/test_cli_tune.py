@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.store.store import Store
 from swiftcore.cli import main
 from swiftcore.cli.tune import _minutes
 from swiftcore.evaluation.experiments.result import Experiment
@@ -49,6 +50,25 @@ def test_tune_writes_a_spec_its_tables_and_a_page(
     assert main(words.split()) == 0  # the same from what was kept
     shown = capsys.readouterr()
     assert "chosen" in shown.out and "as usual" in shown.out and "Chosen: R = 2" in shown.err
+
+
+def test_tune_goes_where_the_dashboard_finds_it(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "store"
+    words = f"tune {events} --ranks 2 --budget 0.5s --data-dir {root} --json".split()
+    assert main(words) == 0
+    first = capsys.readouterr()
+    said, store = json.loads(first.out), Store(root)
+    run = store.runs(kind="tune")[0]
+    assert (said["run"], said["from_store"]) == (run.id, False) and "swift open" in first.err
+    assert store.experiment(run.id).about["spec"] == said["spec"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again == {**said, "from_store": True}
+    assert json.loads((tmp_path / "out" / "spec.json").read_text()) == said["spec"]
+    assert len(store.runs(kind="tune")) == 1
+    assert main(words[:2]) == 2 and "Say where the result shall go" in capsys.readouterr().err
 
 
 def test_budgets_are_times() -> None:

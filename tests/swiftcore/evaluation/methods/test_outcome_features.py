@@ -12,9 +12,10 @@ from support.tiny_store import tiny_dataset
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, InvalidSettings
+from swiftcore.evaluation.methods.guided import needs_labels
 from swiftcore.evaluation.methods.outcome_features import with_outcome
 from swiftcore.evaluation.protocol.folds import read_labels
-from swiftcore.fitting import FittedModel, fit_dataset, needs_labels
+from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import SparseTensor
 

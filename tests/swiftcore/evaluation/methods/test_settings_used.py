@@ -12,7 +12,7 @@ from swiftcore.evaluation.methods.method import OF_TRANSPORT
 from swiftcore.spec import SETTINGS
 
 FACTORIZATIONS = [key for key, method in CATALOGUE.items() if method.is_factorization]
-READ_BY_THE_FIT = ("consensus", "outcome_share")  # before or around the estimator
+READ_BY_THE_FIT = ("outcome_share",)  # before or around the estimator
 
 
 @pytest.mark.parametrize("key", FACTORIZATIONS)
@@ -24,4 +24,5 @@ def test_a_setting_is_used_where_the_estimator_takes_it(key: str) -> None:
         assert method.uses(name), name
     assert method.uses("costs") == (method.costs != "none")
     assert method.uses("row_relation") == (method.costs == "all")
+    assert method.uses("consensus") == (not method.signed)
     assert method.uses("feature_weighting") and method.uses("rank")
