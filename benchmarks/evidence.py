@@ -73,8 +73,10 @@ def _with_ours(chosen: argparse.Namespace, methods: tuple[str, ...], path: Path)
     others = tuple(key for key in methods if key not in OURS)
     if others and chosen.recorded:
         again = _run(chosen, methods=others, ranks=(AGAIN,), levels=chosen.levels[-1:])
-        rows.append(others_recorded(path, again))
-    elif others:
+        recorded, changed = others_recorded(path, again)
+        rows.append(recorded)
+        others = tuple(changed)
+    if others:
         rows.append(_run(chosen, methods=others))
     return stacked(*rows)
 
