@@ -28,7 +28,7 @@ from swiftcore.spec import ModelSpec
 
 CIRCULAR = (
     "These links are of the rows of the fit, and their outcome took part in it: to read them as a "
-    "score would be circular. The score below is of rows whose outcome the fit did not see."
+    "score would be circular. Only scores of rows whose outcome no fit saw count, as those below."
 )
 SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {

@@ -160,10 +160,10 @@ def _one_run(run: RunCard) -> None:
 
 
 def _used(run: RunCard) -> dict[str, object]:
-    """The settings that change anything; of a fit, for its method."""
+    """The settings that change anything; of a fit, for its method, which is named."""
     method = CATALOGUE.get(str(run.request.settings.get("method", "")))
     return {
-        name: value
+        name: method.title if method is not None and name == "method" else value
         for name, value in run.request.settings.items()
         if method is None or method.uses(name)
     }
@@ -213,6 +213,8 @@ def _delete(run: RunCard) -> None:
 def _shown(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value)) or "all that fit"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_shown(one)}" for name, one in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

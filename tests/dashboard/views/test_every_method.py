@@ -204,6 +204,9 @@ def test_swift_beside_cp_als_with_names(fitted: Fitted, monkeypatch: pytest.Monk
     assert {pair.split("<br>")[0] for pair in pairs} == names
     runs_page = tab(open_page("runs", store, monkeypatch, data=card.id), "runs.tab", "Compare two")
     assert "pairs are nearly the same" in words(runs_page)
+    table = runs_page.dataframe[0].value.set_index("Setting")
+    assert set(table.loc["method", ["One", "Other"]]) <= {title_of(key) for key in FACTORIZATIONS}
+    assert set(table.loc["options", ["One", "Other"]]) == {""}
 
 
 def test_the_form_offers_every_factorization(
