@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -157,16 +158,14 @@ def deliver(
         tensor=dataset.tensor,
         agreement=fitted.agreement,
     )
-    summary = summarize_fit(
-        fitted, phenotypes, run=run, from_store=from_store, spent=spent, made_for=guided
-    )
+    summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, made_for=guided)
     if chosen.out is not None:
         write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
         write_tables(chosen.out / COSTS, dataset.outside.tables.values())
         if fitted.outcome is FitOutcome.CONVERGED:
             FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:
-        json.dump(summary, sys.stdout, indent=2)
+        json.dump(summary | asdict(spent), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         _show(phenotypes, fitted)

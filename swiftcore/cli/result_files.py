@@ -16,7 +16,6 @@ from swiftcore.phenotypes.describe import Phenotype
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.phenotypes.shares import profiles
 from swiftcore.runtime.atomic_file import write_atomic
-from swiftcore.runtime.spent import Spent
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
@@ -58,10 +57,11 @@ def summarize_fit(
     *,
     run: str,
     from_store: bool,
-    spent: Spent,
     made_for: str = "",
 ) -> dict[str, Any]:
     """The result as plain values; the schema number changes when a field does.
+
+    What computing took is not in it: the same fit has the same file, however it went.
 
     Parameters
     ----------
@@ -69,8 +69,6 @@ def summarize_fit(
         Its id in a store; empty for a fit that is in none.
     from_store : bool
         Whether it was found there and not computed now.
-    spent : Spent
-        What computing it took.
     made_for : str
         The mark of a result that was guided by the outcome.
     """
@@ -88,10 +86,6 @@ def summarize_fit(
         "row_relation": fitted.row_relation.kind,
         "row_relation_why": fitted.row_relation.why,
         "model_digest": fitted.digest,
-        "seconds": spent.seconds,
-        "cpu_seconds": spent.cpu_seconds,
-        "peak_memory_bytes": spent.peak_memory_bytes,
-        "workers": spent.workers,
         "dead_components": [component_id(component, fitted.spec.rank) for component in dead],
         "phenotypes": [_plain(phenotype) for phenotype in phenotypes],
     }

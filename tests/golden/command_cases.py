@@ -85,7 +85,7 @@ def fit(name: str) -> Result:
         memberships = files["memberships.csv"].read_text(encoding="utf-8")
         history = list(csv.reader(files["history.csv"].open(encoding="utf-8")))
     found = json.loads(printed)
-    same = found == stored
+    same = found == found | stored  # and what it took, which is only printed
     for later in LATER:
         del found[later]
     for phenotype in found["phenotypes"]:

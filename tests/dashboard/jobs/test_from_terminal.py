@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +24,7 @@ from swiftcore.data.bundle import write_bundle
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.fitting import FittedModel
+from swiftcore.runtime.spent import Spent
 
 
 @pytest.fixture
@@ -75,10 +76,12 @@ def test_a_new_answer_is_where_the_dashboard_finds_it(
     assert kept.name == "under another name" and not kept.synthetic
     asked = {"rank": 2, "max_iterations": 4, "row_mass": "equal"}
     assert card.id == Request("fit", kept.id, asked).key()
+    spent = [found.pop(each.name) for each in fields(Spent)]
+    assert spent[0] > 0 and spent[-1] == 1
     again = told(f"{words} --data-dir {store.root}", capsys)
-    assert again == {**found, "from_store": True}
+    assert found | {"from_store": True} == {name: again[name] for name in found}
     anew = told(f"{words} --out {tmp_path / 'out'}", capsys)  # no look at any store
-    assert anew == {**found, "run": None}
+    assert found | {"run": None} == {name: anew[name] for name in found}
     here = FittedModel.load(tmp_path / "out" / "model.npz")
     np.testing.assert_array_equal(store.fit(card.id).factors[0], here.memberships)
 

@@ -147,11 +147,8 @@ def test_the_same_command_goes_on_after_ctrl_c(
     assert main([*words, str(out)]) == 0
     said = capsys.readouterr().err
     assert "Going on after iteration 4" in said and "with more --iterations goes on" in said
-    assert (out / "memberships.csv").read_bytes() == (whole / "memberships.csv").read_bytes()
-    told, wanted = (json.loads((each / "phenotypes.json").read_text()) for each in (out, whole))
-    for spent in ("seconds", "cpu_seconds", "peak_memory_bytes"):
-        assert told.pop(spent) > 0 and wanted.pop(spent) > 0
-    assert told == wanted
+    for name in ("phenotypes.json", "memberships.csv"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
     words[words.index("9")], words[words.index("--tolerance") + 1] = "5000", "0.001"
     assert main([*words, str(out)]) == 0  # another tolerance is another fit
     assert "Going on" not in capsys.readouterr().err
