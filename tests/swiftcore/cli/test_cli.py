@@ -37,7 +37,11 @@ def test_fit_writes_model_phenotypes_and_history(
     code = main(words.split())
     assert code == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed == json.loads((out / "phenotypes.json").read_text())
+    stored = json.loads((out / "phenotypes.json").read_text())
+    assert printed == printed | stored
+    took = {name: printed[name] for name in printed if name not in stored}
+    assert set(took) == {"seconds", "cpu_seconds", "peak_memory_bytes", "workers"}
+    assert min(took.values()) > 0
     model = load_model(out / "model.npz")
     assert model.n_iterations_ == printed["iterations"] == 7
     assert [phenotype["id"] for phenotype in printed["phenotypes"]] != []
