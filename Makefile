@@ -8,8 +8,9 @@ READY := $(VENV)/.ready# and what tests, benchmarks and documents need
 # it imports, and must be allowed to keep it.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --no-deps
 unexport PYTHONDONTWRITEBYTECODE
-# the methods that do not look at every cell, for the longest tables
-SPARSE := swift supervised_swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
+# the other methods that do not look at every cell, for the longest tables
+SPARSE := cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
+BY_SEED := swift cp_als cp_nmu similarity_cp cp_apr
 
 .PHONY: run check test lint bench evidence nightly sample screenshots docs chromium strace lock recompile clean
 
@@ -40,22 +41,25 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.out_of_core
 
 evidence: $(READY) chromium  # the paper's tables on public data; goes on where it was stopped
+	$(BIN)/python -m benchmarks.defaults
 	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick
-	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick --ranks 10 --repeats 3 \
-	  --methods $(SPARSE) cp_binary --name bbc_fresh_repeated
 	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1
-	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1 --repeats 3 \
-	  --methods $(SPARSE) --name eicu_repeated
+	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1 --repeats 3 --ranks 20 \
+	  --methods swift supervised_swift $(SPARSE) --name eicu_repeated
+	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --methods swift $(SPARSE)
+	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --methods swift $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --data-sets 1 --draws 2 \
-	  --methods $(SPARSE) cp_binary cp_continuous
-	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
-	  --methods $(SPARSE) cp_binary --name bbc_fresh_all_noise
-	$(BIN)/python -m benchmarks.evidence eicu noise --quick --seed 1 --ranks 10 --levels 0.05 0.15 0.3 --draws 1 \
-	  --methods swift cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
+	  --methods swift $(SPARSE) cp_binary cp_continuous
+	$(BIN)/python -m benchmarks.evidence eicu noise --quick --seed 1 --ranks 10 --draws 1 \
+	  --methods swift $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_fresh ablation --quick --ranks 10 20 --data-sets 1
-	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --methods $(SPARSE)
-	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --methods $(SPARSE)
-	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --data-sets 1 --name bbc_full_grids
+	$(BIN)/python -m benchmarks.evidence eicu ablation --quick --seed 1 --ranks 10 20
+	$(BIN)/python -m benchmarks.evidence bbc stability --quick --ranks 10 20 --methods $(BY_SEED)
+	$(BIN)/python -m benchmarks.evidence eicu stability --quick --ranks 10 20 --methods $(BY_SEED)
+	$(BIN)/python -m benchmarks.consensus bbc
+	$(BIN)/python -m benchmarks.consensus eicu
+	$(BIN)/python -m benchmarks.convergence
+	$(BIN)/python -m benchmarks.outside_costs
 	$(BIN)/python -m benchmarks.phenotypes bbc_fresh --rank 10
 	$(BIN)/python -m benchmarks.phenotypes eicu --rank 10
 	$(BIN)/python -m benchmarks.figures

@@ -31,7 +31,7 @@ PAPER = {  # the paper's Table 1; its second data set, Sutter, is not public
     "cp_apr": (0.675, 0.768, 0.753, 0.743, 0.746),
 }
 DATA_TITLES = {"bbc_fresh_evaluation": "BBC", "eicu_evaluation": "eICU"}
-SHOWN = ("swift", "supervised_swift")  # of ours, in the short table
+SHOWN = {"swift": "SWIFT", "supervised_swift": "guided"}  # of ours, in the short table
 _BLOCK = re.compile(r"(<!-- (table|summary): ([\w ]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _ACROSS = {"evaluation": "rank", "noise": "level", "ablation": "rank"}
 
@@ -87,24 +87,35 @@ def summary(names: Sequence[str]) -> str:
     higher of SWIFT (without labels) and the best other method of that line.
     """
     scores = {name: _recorded(name).tables["scores"] for name in names}
-    heads = [f"{DATA_TITLES[name]}: SWIFT | with labels | best other method" for name in names]
+    heads = [
+        f"{DATA_TITLES[name]}: " + " | ".join(SHOWN[key] for key in _shown(scores[name]))
+        for name in names
+    ]
     ranks = sorted({rank for table in scores.values() for rank in table["rank"]} - {0})
-    lines = ["| rank | " + " | ".join(heads) + " |", "|---" * (1 + 3 * len(names)) + "|"]
+    lines = ["| rank | " + " | best other method | ".join(heads) + " | best other method |"]
+    lines.append("|---" * (lines[0].count("|") - 1) + "|")
     for rank in [*ranks, 0]:
-        cells = [_summary_cells(table[table["rank"] == rank]) for table in scores.values()]
+        cells = [
+            _summary_cells(table[table["rank"] == rank], _shown(table)) for table in scores.values()
+        ]
         lines.append(f"| {rank or 'none'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _summary_cells(scores: pd.DataFrame) -> str:
+def _shown(scores: pd.DataFrame) -> list[str]:
+    return [key for key in SHOWN if key in set(scores["method"])]
+
+
+def _summary_cells(scores: pd.DataFrame, shown: Sequence[str]) -> str:
     means = scores.groupby("method")["score"].mean()
     others = means.drop(list(OURS), errors="ignore")
     best, swift = str(others.idxmax()), means.get("swift")
     ahead = swift is None or others[best] > swift
-    ours = ["" if name not in means else f"{means[name]:.3f}" for name in SHOWN]
-    first = ours[0] if ahead else f"**{ours[0]}**"
+    ours = ["" if name not in means else f"{means[name]:.3f}" for name in shown]
+    if not ahead:
+        ours[0] = f"**{ours[0]}**"
     other = f"**{others[best]:.3f}**" if ahead else f"{others[best]:.3f}"
-    return f"{first} | {ours[1]} | {other} {row_title(best)}"
+    return " | ".join([*ours, f"{other} {row_title(best)}"])
 
 
 def filled(document: str) -> str:
