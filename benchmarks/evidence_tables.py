@@ -134,7 +134,9 @@ def others_recorded(path: Path, again: Experiment) -> tuple[Experiment, list[str
     found = Experiment.from_json(path.read_text())
     if found.about["data"] != again.about["data"]:
         raise ValueError(f"{path.name} is of other data")
-    scores = found.tables["scores"].assign(subset=0)
+    # early records do not name subsets, and those of noise not the settings chosen
+    scores = pd.DataFrame({"subset": 0, "setting": ""}, index=found.tables["scores"].index)
+    scores = found.tables["scores"].combine_first(scores)
     places = [*FOLD, "method", "rank", *(["level", "draw"] if found.kind == "noise" else [])]
     now = again.tables["scores"].set_index(places)["score"]
     before = scores.set_index(places)["score"].reindex(now.index)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 RELATIONS = ("auto", "dense", "neighbourhoods", "none")
 # Up to so many rows auto compares every two of them. There an iteration takes about twice as
-# long as with neighbourhoods (``benchmarks.neighbourhoods``); it grows with the square.
+# long as with neighbourhoods; beyond, it grows with the square.
 DENSE_ROWS = 4_000
 NEIGHBOURHOOD = 500  # rows of a neighbourhood at most; all of a cut have the same size within 1
 _MEANING = {
