@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -165,7 +164,7 @@ def deliver(
         if fitted.outcome is FitOutcome.CONVERGED:
             FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:
-        json.dump(summary | asdict(spent), sys.stdout, indent=2)
+        json.dump(summary | spent.plain(), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         _show(phenotypes, fitted)

@@ -32,6 +32,15 @@ class Spent:
     peak_memory_bytes: int | None = None
     workers: int = 1
 
+    def plain(self) -> dict[str, float | None]:
+        """By name, as values that JSON can hold."""
+        return {
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_memory_bytes": self.peak_memory_bytes,
+            "workers": self.workers,
+        }
+
 
 def stopwatch() -> Callable[[], Spent]:
     """Starts now; what it returns says what this process has spent since."""

@@ -10,7 +10,7 @@ from swiftcore.data.building.similar_names import spelling_key
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
-from swiftcore.errors import refuse, where_list
+from swiftcore.errors import InvalidData, refuse, where_list
 from swiftcore.tensor import Mode, SparseTensor
 
 MAX_KEY = 2**62
@@ -50,15 +50,20 @@ def build_tensor(cells: Cells, options: BuildOptions, findings: Findings) -> Spa
     return SparseTensor(tuple(modes), places, values)  # sorted, summed and positive already
 
 
+def nothing_left() -> InvalidData:
+    """The refusal of data of which no cell is left."""
+    return refuse(
+        "nothing-left",
+        "No cell is left to build a tensor from",
+        "all modes",
+        "0 cells",
+        "Lower the minimum support or check the columns.",
+    )
+
+
 def _check_values(values: NDArray[np.float64]) -> None:
     if not len(values):
-        raise refuse(
-            "nothing-left",
-            "No cell is left to build a tensor from",
-            "all modes",
-            "0 cells",
-            "Lower the minimum support or check the columns.",
-        )
+        raise nothing_left()
     if not np.isfinite(values).all():
         raise refuse(
             "value-sum",

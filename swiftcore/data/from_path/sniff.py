@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter
 from pathlib import PurePosixPath
 
@@ -14,8 +13,10 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.source import Source
+from swiftcore.data.reading.unpacking import gunzip_head
 from swiftcore.errors import InvalidData, refuse, where_list
 
+HEAD = 65_536  # bytes of an unpacked file that tell what it is
 KINDS: dict[str, str] = {
     "table": "one table of events",
     "tables": "several tables of events",
@@ -89,7 +90,7 @@ def _file_kind(source: Source, name: str) -> str:
         with source.path.open("rb") as handle:
             handle.seek(max(0, source.size(name) - 200))
             return "bundle" if is_bundle(handle.read()) else "npz"
-    inner = _inside_gzip(head, name) if head.startswith(b"\x1f\x8b") else head
+    inner = gunzip_head(head, name, HEAD) if head.startswith(b"\x1f\x8b") else head
     if not inner.strip(b"\0 \t\r\n"):
         raise refuse(
             "file-empty",
@@ -104,19 +105,6 @@ def _file_kind(source: Source, name: str) -> str:
     if _TNS.search(name) or _looks_like_tns(inner):
         return "tns"
     return "code-map" if is_code_map(source, name) else "table"
-
-
-def _inside_gzip(head: bytes, name: str) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(head, 65_536)
-    except zlib.error as error:
-        raise refuse(
-            "gz-damaged",
-            "The gz file is damaged",
-            name,
-            str(error),
-            "Make the file again or copy it afresh.",
-        ) from error
 
 
 def refuse_foreign(head: bytes, name: str) -> None:
@@ -234,7 +222,7 @@ def category_files(names: tuple[str, ...]) -> dict[str, str]:
 def is_code_map(source: Source, name: str) -> bool:
     """Whether the header of a table reads like code, group[, name]."""
     head = source.head(name)
-    head = _inside_gzip(head, name) if head.startswith(b"\x1f\x8b") else head
+    head = gunzip_head(head, name, HEAD) if head.startswith(b"\x1f\x8b") else head
     header = head.splitlines()[0].decode("utf-8", "replace").lower() if head else ""
     columns = [column.strip(' "\ufeff') for column in re.split("[,;\t]", header)]
     return bool(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.building.build_tensor import cell_values
+from swiftcore.data.building.build_tensor import cell_values, nothing_left
 from swiftcore.data.building.multi_table import is_of_patients, note_unused
 from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
 from swiftcore.data.from_path.read_path import origin_of
@@ -235,7 +235,8 @@ class _Build:
             self.findings.leave_out(
                 "rows without any remaining feature", int(people.sum()) - len(left), "patient"
             )
-            self._check_left(left)
+            if not len(left):
+                raise nothing_left()
             return shards.finish(about, None if outcome is None else _classes(outcome, left))
 
     def _drafts(
@@ -279,16 +280,6 @@ class _Build:
             names = [ids[row - draft.first_person] for row in rows]
             shards.add(names, places, cell_values(amounts, self.options.values))
         return rows
-
-    def _check_left(self, rows: NDArray[np.int64]) -> None:
-        if not len(rows):
-            raise refuse(
-                "nothing-left",
-                "No cell is left to build a tensor from",
-                "all modes",
-                "0 cells",
-                "Lower the minimum support or check the columns.",
-            )
 
     def _outcome(self, patients: Sequence[TablePlan], n_people: int) -> Outcome | None:
         """The outcome asked for, or a column called outcome; None when there is none."""

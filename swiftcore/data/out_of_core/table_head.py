@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,9 @@ import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
 from swiftcore.data.options import MEGABYTE, BuildOptions
 from swiftcore.data.out_of_core.database import quoted
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.parquet import PARQUET_MAGIC, flat_columns
+from swiftcore.data.reading.parquet import PARQUET_MAGIC, flat_columns, parquet_damaged
 from swiftcore.data.reading.text import guess_delimiter, looks_like_markup, read_header
-from swiftcore.data.reading.unpacking import GZIP_MAGIC
+from swiftcore.data.reading.unpacking import GZIP_MAGIC, gunzip_head
 from swiftcore.errors import InvalidData, refuse
 
 HEAD = 2 * MEGABYTE
@@ -83,7 +82,7 @@ def read_head(path: Path, name: str, options: BuildOptions, findings: Findings) 
     if head.startswith(PARQUET_MAGIC):
         return _checked(TableHead(name, path, _parquet_kinds(path, name, findings)))
     if head.startswith(GZIP_MAGIC):
-        head = _unzipped(head, name)
+        head = gunzip_head(head, name, HEAD)
     if options.encoding.lower() not in ("", "utf-8", "utf8") or b"\0" in head:
         raise refuse(
             "encoding-large",
@@ -130,13 +129,7 @@ def _parquet_kinds(path: Path, name: str, findings: Findings) -> dict[str, str]:
     except InvalidData:
         raise
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise refuse(
-            "parquet-damaged",
-            "The Parquet file cannot be read",
-            name,
-            (str(error).splitlines() or ["an error"])[0][:200],
-            "Write the file again, without encryption.",
-        ) from error
+        raise parquet_damaged(name, error) from error
     return {column: _kind(schema.field(column).type) for column in flat}
 
 
@@ -146,16 +139,3 @@ def _kind(stored: Any) -> str:
         return "text"
     plain = types.is_integer(stored) or types.is_boolean(stored) or types.is_date(stored)
     return "plain" if plain else ""
-
-
-def _unzipped(head: bytes, name: str) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(head, HEAD)
-    except zlib.error as error:
-        raise refuse(
-            "gz-damaged",
-            "The gz file is damaged",
-            name,
-            str(error),
-            "Make the file again or copy it afresh.",
-        ) from error

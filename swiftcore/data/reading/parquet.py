@@ -33,14 +33,19 @@ def read_parquet(
     except InvalidData:
         raise
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise refuse(
-            "parquet-damaged",
-            "The Parquet file cannot be read",
-            name,
-            (str(error).splitlines() or ["an error"])[0][:200],
-            "Write the file again, without encryption.",
-        ) from error
+        raise parquet_damaged(name, error) from error
     return tuple(rows.column_names), rows
+
+
+def parquet_damaged(name: str, error: Exception) -> InvalidData:
+    """The refusal of a Parquet file that cannot be read."""
+    return refuse(
+        "parquet-damaged",
+        "The Parquet file cannot be read",
+        name,
+        (str(error).splitlines() or ["an error"])[0][:200],
+        "Write the file again, without encryption.",
+    )
 
 
 def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:

@@ -7,12 +7,31 @@ import zlib
 from collections.abc import Iterator
 
 from swiftcore.data.options import MEGABYTE
-from swiftcore.errors import refuse
+from swiftcore.errors import InvalidData, refuse
 
 CHUNK = MEGABYTE
 HARMLESS = 64 * MEGABYTE  # below this no compression ratio is suspicious
 MAX_RATIO = 500  # tables of plain text reach 100 at most
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+def gunzip_head(head: bytes, name: str, most: int) -> bytes:
+    """What the beginning of a gz file holds, at most so many bytes."""
+    try:
+        return zlib.decompressobj(31).decompress(head, most)
+    except zlib.error as error:
+        raise gz_damaged(name, error) from error
+
+
+def gz_damaged(name: str, error: Exception) -> InvalidData:
+    """The refusal of a gz file that cannot be undone."""
+    return refuse(
+        "gz-damaged",
+        "The gz file is damaged",
+        name,
+        str(error),
+        "Make the file again or copy it afresh.",
+    )
 
 
 class Gunzip:
@@ -36,13 +55,7 @@ class Gunzip:
             try:
                 piece = self._member.decompress(data, CHUNK)
             except zlib.error as error:
-                raise refuse(
-                    "gz-damaged",
-                    "The gz file is damaged",
-                    self.name,
-                    str(error),
-                    "Make the file again or copy it afresh.",
-                ) from error
+                raise gz_damaged(self.name, error) from error
             self.produced += len(piece)
             self._check_ratio()
             if piece:
