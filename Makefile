@@ -66,7 +66,8 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.tables
 
 nightly: $(READY) chromium strace
-	$(BIN)/python -m pytest -m nightly
+	SWIFT_EXAMPLES=searching $(BIN)/python -m pytest -m "not nightly and not slow" --ignore tests/browser
+	SWIFT_EXAMPLES=searching $(BIN)/python -m pytest -m nightly
 
 sample: $(READY)  # the sample data, then the finished results that ship with them
 	$(BIN)/python sample_data/generate.py

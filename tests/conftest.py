@@ -1,1 +1,13 @@
-"""Puts ``tests`` on the import path, so that every test finds the referee in ``reference``."""
+"""Puts ``tests`` on the import path, so that every test finds the referee in ``reference``.
+
+``make test`` draws the same examples every time: it tells of a change, not of luck. ``make
+nightly`` searches for new ones; what it finds becomes an ``@example``.
+"""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("repeated", derandomize=True)
+settings.register_profile("searching", derandomize=False)
+settings.load_profile(os.environ.get("SWIFT_EXAMPLES", "repeated"))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,13 @@ def working_names(
         for name in parts
     }
     _tell_apart(parts, rest)
-    contents = {name: [sorted(words.items()) for words in scores[name]] for name in parts}
+    contents = {
+        name: (
+            [sorted(words.items()) for words in scores[name]],
+            [sorted(map(_whole, items)) for items in modes],
+        )
+        for name, modes in phenotypes.items()
+    }
     return _numbered(parts, contents)
 
 
@@ -152,14 +159,21 @@ def _tell_apart(parts: dict[str, list[str]], rest: Mapping[str, Sequence[str]]) 
                 parts[name] = [*words, *[one for one in rest[name] if one not in words][:1]]
 
 
+def _whole(item: Item) -> tuple[str, float, float]:
+    return item.label, round(item.weight, _DIGITS), round(item.lift, _DIGITS)
+
+
 def _joined(words: Sequence[str]) -> str:
     return " + ".join(words) or UNNAMED
 
 
 def _numbered(
-    parts: Mapping[str, Sequence[str]], contents: Mapping[str, list[list[tuple[str, float]]]]
+    parts: Mapping[str, Sequence[str]], contents: Mapping[str, tuple[Any, ...]]
 ) -> dict[str, str]:
-    """The names; what is still the same gets a number, in the order of what it holds."""
+    """The names; what is still the same gets a number, in the order of what it holds.
+
+    First by what it says, then by all of it: features that say nothing can tell two apart.
+    """
     plain = Counter(map(_joined, parts.values()))
     taken = {name for name, times in plain.items() if times == 1}
     found: dict[str, str] = {}

@@ -55,6 +55,12 @@ def _content(modes: list) -> list:
     return [sorted((spoken(item.label), item.weight, item.lift) for item in one) for one in modes]
 
 
+def test_features_that_say_nothing_tell_two_phenotypes_apart() -> None:
+    both = Item("new (2)", 0, 1 / 8, 1 / 4, 0.0)
+    one, other = [[Item("new", 0, -1 / 8, 1 / 4, 0.0), both], []], [[both], []]
+    assert named([one, other]) == named([other, one])[::-1]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_described_phenotypes_keep_their_names_in_another_order(seed: int, rank: int) -> None:
