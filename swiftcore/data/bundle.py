@@ -19,7 +19,9 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
+from swiftcore.data.side_arrays import side_arrays, side_from_arrays
 from swiftcore.data.summary import DatasetSummary
+from swiftcore.data.text_arrays import read_texts, text_arrays
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.runtime.atomic_file import write_atomic
 from swiftcore.runtime.plain_json import read_json
@@ -179,11 +181,11 @@ def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
         "values": tensor.values,
     }
     for axis, mode in enumerate(tensor.modes):
-        arrays |= _text_arrays(f"labels_{axis}", mode.labels)
+        arrays |= text_arrays(f"labels_{axis}", mode.labels)
     if dataset.outcome is not None and dataset.outcome.dtype == bool:
         arrays["outcome"] = dataset.outcome
     elif dataset.outcome is not None:
-        arrays |= _text_arrays("outcome", [str(value) for value in dataset.outcome])
+        arrays |= text_arrays("outcome", [str(value) for value in dataset.outcome])
     if dataset.word_counts is not None:
         counts = sparse.csr_array(dataset.word_counts)
         arrays |= {
@@ -191,10 +193,10 @@ def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
             "counts_indices": counts.indices,
             "counts_indptr": counts.indptr,
         }
-        arrays |= _text_arrays("words", dataset.words)
+        arrays |= text_arrays("words", dataset.words)
     if dataset.row_groups:
-        arrays |= _text_arrays("row_groups", dataset.row_groups)
-    return arrays | _outside_arrays(dataset)
+        arrays |= text_arrays("row_groups", dataset.row_groups)
+    return arrays | _outside_arrays(dataset) | side_arrays(dataset.side)
 
 
 def _outside_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
@@ -202,7 +204,7 @@ def _outside_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for axis, mode in enumerate(dataset.tensor.modes):
         if codes := dataset.outside.of_mode(mode.name):
-            arrays |= _text_arrays(f"codes_{axis}", [codes.get(one, "") for one in mode.labels])
+            arrays |= text_arrays(f"codes_{axis}", [codes.get(one, "") for one in mode.labels])
     for number, table in enumerate(dataset.outside.tables.values()):
         arrays[f"{_TABLE}{number}"] = np.frombuffer(table.to_bytes(), "u1")
     return arrays
@@ -212,7 +214,7 @@ def _outside(arrays: dict[str, NDArray[Any]], modes: list[Mode]) -> OutsideKnowl
     codes = {
         mode.name: {
             label: code
-            for label, code in zip(mode.labels, _texts(arrays, f"codes_{axis}"), strict=True)
+            for label, code in zip(mode.labels, read_texts(arrays, f"codes_{axis}"), strict=True)
             if code
         }
         for axis, mode in enumerate(modes)
@@ -221,24 +223,6 @@ def _outside(arrays: dict[str, NDArray[Any]], modes: list[Mode]) -> OutsideKnowl
     names = sorted(name for name in arrays if name.startswith(_TABLE))
     tables = [read_cost_bytes(arrays[name].tobytes(), name) for name in names]
     return OutsideKnowledge(codes).with_tables(tables)
-
-
-def _text_arrays(name: str, texts: tuple[str, ...] | list[str]) -> dict[str, NDArray[Any]]:
-    """Texts of any length as one run of bytes and where each ends."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-    return {name: np.frombuffer(b"".join(encoded), "u1"), f"{name}_ends": ends}
-
-
-def _texts(arrays: dict[str, NDArray[Any]], name: str) -> tuple[str, ...]:
-    run, places = arrays[name].tobytes(), arrays[f"{name}_ends"]
-    ends = places.tolist()
-    starts = [0, *ends][: len(ends)]
-    if places.ndim != 1 or places.dtype.kind not in "iu" or any(np.diff([0, *ends, len(run)]) < 0):
-        raise ValueError(f"the ends of {name}")
-    return tuple(
-        run[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)
-    )
 
 
 def _tensor(places: NDArray[Any], values: NDArray[Any], modes: list[Mode]) -> SparseTensor:
@@ -259,7 +243,8 @@ def _tensor(places: NDArray[Any], values: NDArray[Any], modes: list[Mode]) -> Sp
 
 def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset:
     modes = [
-        Mode(name, _texts(arrays, f"labels_{axis}")) for axis, name in enumerate(manifest["modes"])
+        Mode(name, read_texts(arrays, f"labels_{axis}"))
+        for axis, name in enumerate(manifest["modes"])
     ]
     tensor = _tensor(arrays["coordinates"], arrays["values"], modes)
     outcome: NDArray[Any] | None = None
@@ -267,16 +252,16 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
         flags = manifest["outcome_kind"] == "bool"
         if flags and arrays["outcome"].dtype != bool:
             raise ValueError("an outcome that is not yes or no")
-        outcome = arrays["outcome"] if flags else np.array(_texts(arrays, "outcome"))
+        outcome = arrays["outcome"] if flags else np.array(read_texts(arrays, "outcome"))
     counts: sparse.csr_array | None = None
     words: tuple[str, ...] = ()
     if "counts_data" in arrays:
-        words = _texts(arrays, "words")
+        words = read_texts(arrays, "words")
         counts = sparse.csr_array(
             (arrays["counts_data"], arrays["counts_indices"], arrays["counts_indptr"]),
             shape=(tensor.shape[0], len(words)),
         )
-    groups = _texts(arrays, "row_groups") if "row_groups" in arrays else ()
+    groups = read_texts(arrays, "row_groups") if "row_groups" in arrays else ()
     summary = DatasetSummary.from_json(manifest["summary"]) if manifest["summary"] else None
     return Dataset(
         manifest["name"],
@@ -289,4 +274,5 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
         words,
         groups,
         _outside(arrays, modes),
+        side_from_arrays(arrays),
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost.outside.knowledge import OutsideKnowledge
+from swiftcore.data.side_tables import SideTables
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import refuse
 from swiftcore.tensor import SparseTensor
@@ -41,6 +42,8 @@ class Dataset:
         every row stands for itself.
     outside : OutsideKnowledge
         Codes and cost tables of the features; no part of the data themselves.
+    side : SideTables
+        Covariates, dated events and texts of the rows; never part of a factorization.
     """
 
     name: str
@@ -53,10 +56,12 @@ class Dataset:
     words: tuple[str, ...] = ()
     row_groups: tuple[str, ...] = ()
     outside: OutsideKnowledge = field(default_factory=OutsideKnowledge)
+    side: SideTables = field(default_factory=SideTables)
 
     def __post_init__(self) -> None:
         rows = self.tensor.shape[0]
         refuse_masked(self.outcome, f"{self.name}, outcome")
+        self.side.check(self.tensor.shape, self.name)
         if self.outcome is not None and self.outcome.shape != (rows,):
             raise refuse(
                 "outcome-count",
@@ -75,6 +80,7 @@ class Dataset:
             summary=None,  # it is of all rows
             word_counts=None if self.word_counts is None else self.word_counts[rows],
             row_groups=tuple(self.row_groups[row] for row in rows) if self.row_groups else (),
+            side=self.side.with_rows(rows),
         )
 
     def __repr__(self) -> str:

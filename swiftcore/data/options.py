@@ -11,6 +11,7 @@ from swiftcore.errors import InvalidSettings, Problem
 
 MEGABYTE = 1 << 20
 CHOICES: dict[str, tuple[str, ...]] = {
+    "header": ("", "none", "one", "two"),
     "join": ("patient", "visit", "window"),
     "rows": ("patient", "visit"),
     "values": ("count", "binary", "log-count"),
@@ -58,9 +59,12 @@ class BuildOptions:
         What the path is (see `swiftcore.data.from_path.sniff.KINDS`); detected when empty.
     columns : mapping of str to str
         Role to column, for example ``{"row": "mrn", "features": "dx, rx", "value": "n"}``.
-        Roles: row, features, value, outcome, date, visit, text, label.
+        Roles: row, features, value, outcome, date, visit, text, label, covariates (columns
+        that describe the rows; never features).
     encoding, delimiter : str
         How a text table is written; detected when empty.
+    header : {"", "none", "one", "two"}
+        How many lines hold the names of the columns; found out when empty.
     date_order : {"", "day first", "month first"}
         Needed only for dates like 03/04/2020.
     tables : str
@@ -103,6 +107,7 @@ class BuildOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
     delimiter: str = ""
+    header: str = ""
     date_order: str = ""
     tables: str = ""
     join: str = "patient"

@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
+from swiftcore.data.building.events import Events, Records
+from swiftcore.data.building.people_and_time import side_of_records
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.side_tables import SideTables
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -70,8 +75,9 @@ def sample_folder(name: str) -> Path:
 
 def _load_heart_failure(folder: Path) -> Dataset:
     patients = _read_columns(folder / "patients.csv", "patient_id", "heart_failure")
-    diagnoses = _read_columns(folder / "diagnoses.csv", "patient_id", "visit_id", "diagnosis")
-    medications = _read_columns(folder / "medications.csv", "patient_id", "visit_id", "medication")
+    seen = ("patient_id", "visit_id")
+    diagnoses = _read_columns(folder / "diagnoses.csv", *seen, "diagnosis")
+    medications = _read_columns(folder / "medications.csv", *seen, "medication")
     prescribed: dict[tuple[str, str], list[str]] = {}
     for patient, visit, medication in medications:
         prescribed.setdefault((patient, visit), []).append(medication)
@@ -88,12 +94,45 @@ def _load_heart_failure(folder: Path) -> Dataset:
     coordinates = np.column_stack(
         [_indices(column, mode) for column, mode in zip(zip(*met, strict=True), modes, strict=True)]
     )
+    tensor = SparseTensor.from_coordinates(coordinates, np.ones(len(met)), modes=modes)
     return Dataset(
         name="heart_failure",
-        tensor=SparseTensor.from_coordinates(coordinates, np.ones(len(met)), modes=modes),
+        tensor=tensor,
         outcome=np.array([answer == "1" for _, answer in patients]),
         outcome_name="heart failure",
         origin="Synthetic health records of the sample data, joined per patient and visit.",
+        side=_heart_failure_side(folder, tensor),
+    )
+
+
+def _heart_failure_side(folder: Path, tensor: SparseTensor) -> SideTables:
+    """Age, sex, clinic and visits of the patients, and when what was recorded."""
+    about = ("sex", "age", "clinic", "heart_failure_date")
+    people = _read_columns(folder / "patients.csv", "patient_id", *about)
+    traits = {
+        name: {patient: values[place] for patient, *values in people}
+        for place, name in enumerate(about)
+    }
+    events = tuple(
+        _dated(folder / f"{table}.csv", mode)
+        for table, mode in (("diagnoses", "diagnosis"), ("medications", "medication"))
+    )
+    records = Records(events, traits, None)
+    return side_of_records(records, events, tensor, BuildOptions(), {}, ())
+
+
+def _dated(path: Path, mode: str) -> Events:
+    who, visit, day, what = zip(
+        *_read_columns(path, "patient_id", "visit_id", "date", mode), strict=True
+    )
+    feature = Coded.from_texts(mode, what)
+    return Events(
+        mode,
+        Coded.from_texts("patient", who),
+        feature,
+        feature.labels,
+        visit=Coded.from_texts("visit", visit),
+        time=np.array(day, dtype="datetime64[D]").astype(np.float64),
     )
 
 
@@ -113,6 +152,7 @@ def _load_news(folder: Path) -> Dataset:
         origin="Synthetic articles of the sample data; words that meet in a sentence, counted.",
         word_counts=counts,
         words=corpus.words,
+        side=SideTables(texts=tuple(f"{title}\n\n{text}" for _, _, title, text in articles)),
     )
 
 

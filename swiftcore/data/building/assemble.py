@@ -15,10 +15,12 @@ from swiftcore.data.building.code_groups import CodeMap, ccs, map_from_rows, reg
 from swiftcore.data.building.events import Cells, Records
 from swiftcore.data.building.join import by_visit, join_events
 from swiftcore.data.building.outcome import Outcome, matches, take_cell_outcome, take_outcome
+from swiftcore.data.building.people_and_time import side_of_records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget, Source
 from swiftcore.data.reading.text import read_text_table
+from swiftcore.data.side_tables import SideTables
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor.sparse_tensor import SparseTensor
 
@@ -34,10 +36,12 @@ class Built:
     word_counts: Any = None
     words: tuple[str, ...] = ()
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    side: SideTables = field(default_factory=SideTables)
 
 
 def from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
     """Outcome, groups, dropped codes, join, tensor."""
+    read = records.events
     records = _without_codes(records, options.drop_codes, findings)
     records, outcome = _outcome_and_groups(records, options, findings)
     owners: dict[str, str] = {}
@@ -55,7 +59,9 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
     )
     outcome = _of_visits(outcome, owners, findings)
     built = from_cells(cells, outcome, options, findings, owners)
-    return replace(built, codes=_hidden_codes(records, built.tensor))
+    taken = (*options.outcome_column.split(","), findings.mapping.get("outcome", ""))
+    side = side_of_records(records, read, built.tensor, options, owners, taken)
+    return replace(built, codes=_hidden_codes(records, built.tensor), side=side)
 
 
 def _hidden_codes(records: Records, tensor: SparseTensor) -> dict[str, dict[str, str]]:

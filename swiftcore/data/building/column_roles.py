@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.text import TextTable
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import where_list
 
-ROLES = ("row", "features", "value", "outcome", "date", "visit", "text", "label")
+ROLES = ("row", "features", "value", "outcome", "date", "visit", "text", "label", "covariates")
 # what columns are usually called, compared letter by letter without case, spaces and marks
 ID_NAMES = (
     "row",

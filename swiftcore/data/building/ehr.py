@@ -15,7 +15,8 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers, pair
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.text import TextTable, read_text_table
+from swiftcore.data.reading.text import read_text_table
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import refuse
 
 _SYSTEMS = {"9": "icd9", "10": "icd10", "icd9": "icd9", "icd10": "icd10"}
@@ -48,7 +49,8 @@ class ExportReader:
         died = self._died(self.layout.deaths) if self.layout.deaths else None
         self.findings.stop_if_problems()
         name = self.layout.deaths.name if self.layout.deaths else "death"
-        return Records(known, traits, died, name, self.layout.times_within_visit)
+        within = self.layout.times_within_visit
+        return Records(known, traits, died, name, within, self._concepts(traits))
 
     def table(self, name: str) -> TextTable:
         if name not in self._read:
@@ -242,6 +244,24 @@ class ExportReader:
                 for i, c in zip(ids.codes[order], column.codes[order], strict=True)
             }
         return traits
+
+    def _concepts(self, traits: dict[str, dict[str, str]]) -> dict[str, str]:
+        """What the concepts in columns of patients are called, where there is a table of them."""
+        if "concept" not in self.files:
+            return {}
+        used = {
+            text
+            for column, texts in traits.items()
+            if column.lower().endswith("_concept_id")
+            for text in texts.values()
+        }
+        table = self.table("concept")
+        ids, names = self.needed(table, "concept_id"), self.needed(table, "concept_name")
+        return {
+            ids.labels[i]: names.labels[n]
+            for i, n in zip(ids.codes, names.codes, strict=True)
+            if ids.labels[i] in used and ids.labels[i] != "0"
+        }
 
     def _died(self, spec: Deaths) -> dict[str, float] | None:
         if spec.table not in self.files:

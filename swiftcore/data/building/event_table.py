@@ -10,7 +10,7 @@ from swiftcore.data.building.events import Cells
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.text import TextTable
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import where_list
 
 
@@ -44,12 +44,17 @@ def read_cells(
     return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
 
 
-def _checked_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
-    """The roles, noted; a table without row ids or features is refused."""
+def table_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
+    """The roles of a long table's columns, set or guessed."""
     settings = dict(options.columns)
     if options.outcome_column:
         settings.setdefault("outcome", options.outcome_column)
-    roles = guess_roles(table, settings, findings)
+    return guess_roles(table, settings, findings)
+
+
+def _checked_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
+    """The roles, noted; a table without row ids or features is refused."""
+    roles = table_roles(table, options, findings)
     findings.mapping.update(roles.described())
     if not findings.problems and not (roles.features and roles.row):
         findings.problem(

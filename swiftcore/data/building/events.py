@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,8 @@ class Records:
         What `died` means exactly.
     times_within_visit : bool
         Whether times count from the start of each visit and compare only inside it.
+    concepts : mapping of str to str
+        What numbers in the columns of patients mean, where the source names its concepts.
     """
 
     events: tuple[Events, ...]
@@ -119,3 +121,4 @@ class Records:
     died: Mapping[str, float] | None
     death_name: str = "death"
     times_within_visit: bool = False
+    concepts: Mapping[str, str] = field(default_factory=dict)

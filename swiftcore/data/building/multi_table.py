@@ -20,7 +20,7 @@ from swiftcore.data.building.events import Events, Records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, numbers
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.text import TextTable
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import refuse, where_list
 
 _NAME = re.compile(r"name|description|title|label|text")

@@ -6,33 +6,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from swiftcore.cost.outside.knowledge import OutsideKnowledge
-from swiftcore.data.building.assemble import Built, from_long_table, from_records
-from swiftcore.data.building.build_tensor import cell_values
-from swiftcore.data.building.column_roles import ID_NAMES, document_columns, plain_name
-from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
+from swiftcore.data.building.assemble import Built, from_records
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import LAYOUTS
-from swiftcore.data.building.event_table import read_cells
-from swiftcore.data.building.multi_table import read_tables
-from swiftcore.data.building.outcome import Outcome, as_classes
 from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, table_files, tensor_file
+from swiftcore.data.from_path.tables import built_of_tables, built_of_texts
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.npz import tensor_from_arrays
 from swiftcore.data.reading.source import Budget, Source
-from swiftcore.data.reading.text import TextTable, read_text_table
+from swiftcore.data.reading.text import read_text_table
 from swiftcore.data.reading.text_encoding import to_utf8
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.data.reading.tns import map_axis, read_map, read_tns
 from swiftcore.data.shards.reader import is_sharded, open_shards
 from swiftcore.data.summary import DatasetSummary, summarize
 from swiftcore.errors import InvalidData, refuse
-from swiftcore.tensor.sparse_tensor import SparseTensor
 
 
 def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
@@ -79,6 +72,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         built.words,
         built.row_groups,
         OutsideKnowledge(built.codes),
+        built.side,
     )
 
 
@@ -120,29 +114,8 @@ def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
 
 
 def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Built:
-    """One table: of documents if it has a column of running text, else of events."""
-    files = table_files(source.names) or list(source.names)
-    table = _table(source, files[0], options, findings)
-    columns = document_columns(table, options, findings)
-    if columns:
-        text, label = columns
-        findings.kind = "document-table"
-        texts = table.texts(text)
-        labels = table.texts(label) if label else []
-        return _from_texts(_document_names(table), texts, labels, options, findings)
-    cells, outcome, name = read_cells(table, options, findings)
-    column = Outcome(options.outcome_name or name, as_classes(outcome), {}) if name else None
-    return from_long_table(cells, column, options, findings)
-
-
-def _document_names(table: TextTable) -> list[str]:
-    """The ids of a table of documents where every one has its own, else row numbers."""
-    for column in table.columns:
-        if plain_name(column) in ID_NAMES:
-            names = table.texts(column)
-            if len({name for name in names if name.strip()}) == len(names):
-                return names
-    return [f"row {number + 1}" for number in range(table.n_rows)]
+    file = (table_files(source.names) or list(source.names))[0]
+    return built_of_tables([_table(source, file, options, findings)], options, findings)
 
 
 def _read_code_map(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -168,7 +141,7 @@ def _read_tables(source: Source, options: BuildOptions, findings: Findings) -> B
         except InvalidData as error:
             findings.problems.extend(error.problems)
     findings.stop_if_problems()
-    return from_records(read_tables(tables, options, findings), options, findings)
+    return built_of_tables(tables, options, findings)
 
 
 def _read_export(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -209,38 +182,7 @@ def _read_documents(source: Source, options: BuildOptions, findings: Findings) -
     findings.stop_if_problems()
     findings.tables[source.path.name] = len(texts)
     findings.mapping["label"] = "the folder of each text"
-    return _from_texts(names, texts, labels, options, findings)
-
-
-def _from_texts(
-    names: list[str],
-    texts: list[str],
-    labels: list[str],
-    options: BuildOptions,
-    findings: Findings,
-) -> Built:
-    corpus = read_corpus(names, texts, options.stop_words, findings)
-    counts = corpus.word_counts()
-    size = options.vocabulary_size or len(corpus.words)
-    words = choose_words(counts, corpus.words, size, options.vocabulary_by)
-    if len(words) < len(corpus.words):
-        findings.note(
-            f"The {len(words):,} words were chosen over all documents; when results are "
-            "evaluated, choose fewer from the training documents (--features)."
-        )
-    tensor = cooccurrence_tensor(corpus, words)
-    if options.values != "count":
-        tensor = SparseTensor(
-            tensor.modes, tensor.coordinates, cell_values(tensor.values, options.values)
-        )
-    empty = tensor.shape[0] - len(np.unique(tensor.coordinates[:, 0]))
-    if empty:
-        findings.note(f"{empty:,} documents use none of these words; they stay as empty rows.")
-    if len(set(labels)) < 2:
-        return Built(tensor, word_counts=counts, words=corpus.words)
-    return Built(
-        tensor, np.array(labels), options.outcome_name or "category", (), counts, corpus.words
-    )
+    return built_of_texts(names, texts, labels, options, findings)
 
 
 def _read_tns(source: Source, options: BuildOptions, findings: Findings) -> Built:

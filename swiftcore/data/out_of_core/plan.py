@@ -12,7 +12,7 @@ from swiftcore.data.building.outcome import OUTCOME
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.table_head import TableHead
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.text import TextTable
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import InvalidSettings, Problem
 
 # What this way of building can do with each option; everything else is for small tables.

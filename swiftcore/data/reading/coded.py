@@ -105,7 +105,7 @@ def pair(first: Coded, second: Coded, name: str) -> tuple[Coded, list[tuple[str,
 
 def numbers(column: Coded, table: str, findings: Findings) -> NDArray[np.float64]:
     """Numbers of 0 or more; an empty cell is NaN, anything else is a problem with its rows."""
-    parsed = np.array([_number(label) for label in column.labels], dtype=np.float64)
+    parsed = np.array([number_of(label) for label in column.labels], dtype=np.float64)
     values = parsed[column.codes] if len(parsed) else np.zeros(0)
     _report_unusable(column, parsed, table, findings)
     sound = np.isfinite(values)
@@ -142,7 +142,8 @@ def _report_unusable(
             )
 
 
-def _number(label: str) -> float:
+def number_of(label: str) -> float:
+    """The number a text holds, with a point or a comma; NaN when it holds none."""
     text = label.strip()
     if not text or not text.isascii() or "_" in text:
         return float("nan")

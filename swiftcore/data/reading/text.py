@@ -3,52 +3,24 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+import re
 from typing import Any
 
-import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 
 from swiftcore.data.options import MEGABYTE, BuildOptions
-from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.reading.header import LOOKED_AT, find_header, usual_width
 from swiftcore.data.reading.parquet import MAX_COLUMNS, PARQUET_MAGIC, read_parquet
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.reading.text_encoding import to_utf8
+from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import InvalidData, refuse, where_list
 
 MAX_LINE = 16 * MEGABYTE
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 END_OF_TABLE = "\x02end of table\x02"
-
-
-@dataclass(frozen=True, eq=False)
-class TextTable:
-    """A table whose cells are text, exactly as written in the file."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: Any  # a pyarrow Table; pyarrow has no types of its own
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.rows.num_rows)
-
-    def coded(self, column: str) -> Coded:
-        """One column as distinct texts and a code per row; a missing cell is empty text."""
-        chunks = _as_text(self.rows.column(self.columns.index(column)))
-        if not pa.types.is_dictionary(chunks.type):
-            chunks = chunks.dictionary_encode()
-        whole = chunks.unify_dictionaries().combine_chunks()
-        labels = [label or "" for label in whole.dictionary.to_pylist()]
-        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Coded.from_codes(column, codes, labels)
-
-    def texts(self, column: str) -> list[str]:
-        """One column as a list of strings."""
-        coded = self.coded(column)
-        return [coded.labels[code] for code in coded.codes]
 
 
 def read_text_table(
@@ -65,7 +37,7 @@ def read_text_table(
         table = TextTable(name, *read_parquet(data, name, budget, findings))
     else:
         text = to_utf8(data, name, options.encoding, findings)
-        table = _read_csv(text, name, options.delimiter, findings)
+        table = _read_csv(text, name, options, findings)
     findings.tables[name] = table.n_rows
     if table.n_rows == 0:
         raise refuse(
@@ -78,11 +50,11 @@ def read_text_table(
     return table
 
 
-def _read_csv(text: bytes, name: str, delimiter: str, findings: Findings) -> TextTable:
+def _read_csv(text: bytes, name: str, options: BuildOptions, findings: Findings) -> TextTable:
     looks_like_markup(text, name)
     text = text.lstrip(b"\r\n")  # blank lines before the header
-    delimiter = delimiter or guess_delimiter(text)
-    columns, start = read_header(text, name, delimiter, findings)
+    delimiter = options.delimiter or guess_delimiter(text)
+    columns, start = read_header(text, name, delimiter, findings, options.header)
     wrong: list[tuple[int, int]] = []
 
     def skip(row: Any) -> str:
@@ -137,63 +109,88 @@ def looks_like_markup(text: bytes, name: str) -> None:
 
 
 def guess_delimiter(text: bytes) -> str:
-    """The separator that cuts the first lines into the most columns, all alike."""
+    """The separator that cuts the first lines into the most columns, all alike.
+
+    Lines above the header and below the rows are not counted.
+    """
     sample = text[:20_000].decode("utf-8", "ignore").replace("\r\n", "\n").replace("\r", "\n")
     lines = sample.split("\n")[:50]
     lines = lines[:-1] if len(lines) > 2 else lines
 
     def score(delimiter: str) -> tuple[float, int]:
         try:
-            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
         except csv.Error:
             return 0.0, 0
-        columns = counts[0] if counts else 0
+        columns = usual_width(rows)
         if columns < 2:
             return 0.0, 0
-        return sum(count == columns for count in counts) / len(counts), columns
+        alike = [place for place, row in enumerate(rows) if len(row) == columns]
+        between = alike[-1] - alike[0] + 1
+        few = 0.5 if len(alike) * 2 < len(rows) else 1.0  # most lines must be rows
+        return few * len(alike) / between, columns
 
     best = max(DELIMITERS, key=score)
     return best if score(best)[1] else ","
 
 
 def read_header(
-    text: bytes, name: str, delimiter: str, findings: Findings
+    text: bytes, name: str, delimiter: str, findings: Findings, setting: str = ""
 ) -> tuple[tuple[str, ...], int]:
-    """Column names made unique, and where the rows start."""
-    ends = [place for place in (text.find(b"\n"), text.find(b"\r")) if place >= 0]
-    end = min(ends) if ends else len(text)
-    start = end + (2 if text[end : end + 2] == b"\r\n" else 1)
-    if end > MEGABYTE:
+    """Column names made unique, and where the rows start, in bytes."""
+    lines = _first_lines(text)
+    if len(lines[0]) > MEGABYTE:
         raise refuse(
             "header-long",
             "The first line is far too long for a header",
             f"{name}, line 1",
-            f"{end:,} bytes",
+            f"{len(lines[0]):,} bytes",
             "Check that this is a table.",
         )
-    names = _split_header(text[:end], f"{name}, line 1", delimiter)
-    if len(names) > MAX_COLUMNS:
+    rows, ends = _cut(lines, name, delimiter)
+    header = find_header(rows, name, setting)
+    if len(header.names) > MAX_COLUMNS:
         raise refuse(
             "too-many-columns",
             "The table has too many columns",
             f"{name}, line 1",
-            f"{len(names):,} columns",
+            f"{len(header.names):,} columns",
             "Give a long table: one event per row.",
         )
-    return unique_names(names, name, findings), start
+    header.tell(name, findings)
+    quiet = findings if header.lines else Findings()
+    start = ends[header.first_row - 1] if header.first_row else 0
+    return unique_names(list(header.names), name, quiet), start
 
 
-def _split_header(line: bytes, where: str, delimiter: str) -> list[str]:
+def _first_lines(text: bytes) -> list[bytes]:
+    """The first lines with their ends; a line that is cut off is left out unless it is the only."""
+    head = text[: 2 * MEGABYTE]
+    lines = head.splitlines(keepends=True) if b"\n" in head else re.split(rb"(?<=\r)", head)
+    cut = len(head) < len(text) and len(lines) > 1
+    return (lines[:-1] if cut else lines)[:LOOKED_AT] or [b""]
+
+
+def _cut(lines: list[bytes], name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The first lines as rows of cells, and where each ends, in bytes."""
+    sizes = [len(line) for line in lines]
+    texts = [line.decode("utf-8") for line in lines]
+    reader = csv.reader(texts, delimiter=delimiter)
+    rows, ends = [], []
     try:
-        return next(csv.reader([line.decode("utf-8")], delimiter=delimiter), [])
+        for row in reader:
+            rows.append(row)
+            ends.append(sum(sizes[: reader.line_num]))
     except csv.Error as error:
-        raise refuse(
-            "header-broken",
-            "The header cannot be read",
-            where,
-            str(error),
-            "Check the quotes in the first line.",
-        ) from error
+        if not rows:
+            raise refuse(
+                "header-broken",
+                "The header cannot be read",
+                f"{name}, line 1",
+                str(error),
+                "Check the quotes in the first line.",
+            ) from error
+    return rows, ends
 
 
 def unique_names(names: list[str], table: str, findings: Findings) -> tuple[str, ...]:
@@ -261,18 +258,3 @@ def csv_refusal(error: Exception, name: str) -> InvalidData:
         str(error).splitlines()[0],
         "Export the table again as CSV in UTF-8.",
     )
-
-
-def _as_text(column: Any) -> Any:
-    """Numbers and dates as the text a CSV would hold; whole floats lose their '.0'."""
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
-        return column
-    if pa.types.is_floating(kind):
-        numbers = column.to_numpy()
-        missing = np.isnan(numbers)
-        known = numbers[~missing]
-        if (known == np.floor(known)).all() and np.abs(known).max(initial=0) < 2**53:
-            whole = np.where(missing, 0, numbers).astype(np.int64)
-            column = pa.chunked_array([pa.array(whole, mask=missing)])
-    return column.cast(pa.string())
