@@ -1,11 +1,11 @@
 """A consensus: many fits with other seeds, what they agree on, and one fit from there.
 
-Fit i of N has the seed of the spec plus i. Their components are grouped in two ways: all of them
-by average linkage, and around those of the fit with the lowest objective. From the medians of
-both a fit goes on, and the better one is kept: that without two components that are one, and of
-the lower objective. Then it takes over from the next best fits, place by place, what makes it
-better still, and is fitted to the end. Everything follows from the spec: neither workers nor
-interruptions change a bit.
+Fit i of N has the seed of the spec plus i, and sees all rows or a share of them. Their components
+are grouped in two ways: all of them by average linkage, and around those of the fit with the lowest
+objective. From the medians of both a fit goes on, and the better one is kept: that without two
+components that are one, and of the lower objective. Then it takes over from the next best fits,
+place by place, what makes it better still, and is fitted to the end. Everything follows from the
+spec: neither workers nor interruptions change a bit.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def fit_consensus(job: FitJob, n_jobs: int | None, watch: Watch) -> tuple[Any, A
     """
     spec = job.spec
     _refuse_signed(spec.method)
-    jobs, usual = Workers(n_jobs).n_jobs, replace(spec, consensus=1)
+    jobs, usual = Workers(n_jobs).n_jobs, replace(spec, consensus=1, consensus_rows=1.0)
     one = replace(job, spec=replace(usual, tolerance=LOOSER * spec.tolerance))
     seeds = range(spec.seed, spec.seed + spec.consensus)
     others = min(PARTNERS, spec.consensus - 1)
     team = _Team(spec.consensus + 1 + others, jobs, watch)
-    fits = team.run([(replace(one, spec=replace(one.spec, seed=seed)), None) for seed in seeds])
+    fits = team.run([(_with_seed(one, seed, spec.consensus_rows), None) for seed in seeds])
     features = [fit.features for fit in fits]
     lowest, *next_best = sorted(fits, key=lambda fit: fit.objective)
     best = min(
@@ -97,6 +97,22 @@ def fit_consensus(job: FitJob, n_jobs: int | None, watch: Watch) -> tuple[Any, A
         if not same or model.outcome_ is FitOutcome.STOPPED:
             return model, agreement(model.factors_[1:], features)
         start = _merged(model.factors_, *same[0])
+
+
+def _with_seed(job: FitJob, seed: int, share: float) -> FitJob:
+    """A fit with its own seed, which also draws its rows; the others stay without entries."""
+    chosen = replace(job, spec=replace(job.spec, seed=seed))
+    rows = job.tensor.shape[0]
+    kept = max(1, round(share * rows))
+    if kept == rows:
+        return chosen
+    drawn = np.zeros(rows, dtype=bool)
+    rng = np.random.default_rng([seed, rows])
+    drawn[rng.choice(rows, kept, replace=False)] = True
+    inside = drawn[job.tensor.coordinates[:, 0]]
+    tensor = job.tensor
+    narrowed = SparseTensor(tensor.modes, tensor.coordinates[inside], tensor.values[inside])
+    return replace(chosen, tensor=narrowed)
 
 
 def _rating(fit: FinishedFit) -> tuple[bool, float]:

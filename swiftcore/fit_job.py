@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -32,12 +32,15 @@ class FitJob:
         As ``swiftcore.model_costs`` gives them.
     labels : list or None
         The class of each row, None where it is not known.
+    elsewhere : callable, optional
+        Computes it in another process; gets the job and where it sets out.
     """
 
     spec: ModelSpec
     tensor: SparseTensor
     costs: list[Any] | None
     labels: Any
+    elsewhere: Callable[[FitJob, Mapping[str, Any]], Any] | None = None
 
     def run(
         self,
@@ -54,8 +57,10 @@ class FitJob:
         begin : mapping, optional
             Where the fit sets out, if not at a start of its own, as arguments of its method.
         checkpoint : FitCheckpoint, optional
-            For the methods that keep their state.
+            For the methods that keep their state; not where it is computed elsewhere.
         """
+        if self.elsewhere is not None:
+            return self.elsewhere(self, dict(begin or {}))
         model = make_model(self.spec, n_jobs)
         kept: dict[str, Any] = dict(begin or {})
         if checkpoint is not None and "checkpoint" in signature(model.fit).parameters:

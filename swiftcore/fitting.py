@@ -45,6 +45,7 @@ from swiftcore.tensor import Mode, SparseTensor, TensorSize
 
 Stage = Callable[[str], None]
 """Called with what begins now, in words."""
+Place = Callable[[FitJob], FitJob]
 Begin = Callable[[SparseTensor, Costs | None], dict[str, Any]]
 """Weighed rows and costs go in; where the fit sets out, as arguments of its method, comes out."""
 
@@ -195,11 +196,35 @@ def fit_dataset(
         With everything that is wrong with the spec or the data.
     """
     job, weighting = _prepare(dataset, spec, labels, n_jobs, stage)
-    agreed = None
+    return _fitted(dataset, job, weighting, n_jobs, Watch(fits_callback, callback, checkpoint))
+
+
+def fit_elsewhere(
+    dataset: Dataset, spec: ModelSpec, place: Place, n_jobs: int | None, watch: Watch
+) -> FittedModel:
+    """Factorize all rows of a data set in other processes; the result is the same.
+
+    Parameters
+    ----------
+    place : callable
+        Gives a fit that is computed there for one that is not.
+    n_jobs : int, optional
+        How many fits are computed there at once.
+    watch : Watch
+        Who follows it, as in :func:`fit_dataset`.
+    """
+    job, weighting = _prepare(dataset, spec, None, n_jobs, None)
+    return _fitted(dataset, place(job), weighting, n_jobs, watch)
+
+
+def _fitted(
+    dataset: Dataset, job: FitJob, weighting: EntryWeighting, n_jobs: int | None, watch: Watch
+) -> FittedModel:
+    spec, agreed = job.spec, None
     if spec.consensus > 1:
-        model, agreed = fit_consensus(job, n_jobs, Watch(fits_callback, callback, checkpoint))
+        model, agreed = fit_consensus(job, n_jobs, watch)
     else:
-        model = job.run(n_jobs, callback=callback, checkpoint=checkpoint)
+        model = job.run(n_jobs, callback=watch.last, checkpoint=watch.checkpoint)
     if spec.outcome_share:
         take_off_outcome(model, weighting.apply(dataset.tensor))
         agreed = None if agreed is None else _as_fitted(agreed, model)

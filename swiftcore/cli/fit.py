@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from swiftcore.cli.cost_flags import say_missing
-from swiftcore.cli.data_argument import add_data, is_sample, load_data, screen
+from swiftcore.cli.data_argument import add_data, is_sample, screen
+from swiftcore.cli.fit_means import ChosenFit, add_means, load_for_fit, refuse_in_store
 from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.result_files import RESULTS, summarize_fit, write_results
@@ -25,11 +25,12 @@ from swiftcore.cli.store_argument import add_results, check_results
 from swiftcore.consensus_fits import FitsStopped
 from swiftcore.cost.outside.table_folder import write_tables
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.shards.reader import ShardedDataset
 from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.evaluation.methods.memory_need import fit_need
-from swiftcore.fitting import FittedModel, fit_dataset
+from swiftcore.fitting import FittedModel
 from swiftcore.model_costs import attach_costs
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
@@ -52,6 +53,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     """The data, the settings of the model, and what is shown of it."""
     add_data(parser)
     add_spec(parser)
+    add_means(parser)
     add_output(parser)
     parser.set_defaults(run=_fit)
 
@@ -72,28 +74,76 @@ def _at_least_one(text: str) -> int:
 
 def _fit(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen)
+    refuse_in_store(chosen)
     open_folder(chosen)
-    dataset = load_data(chosen.data, chosen.settings)
+    found = load_for_fit(chosen, spec)
+    if isinstance(found, Dataset):
+        return _fit_dataset(chosen, found, spec)
+    return _fit_shards(chosen, found, spec)
+
+
+def _fit_dataset(chosen: argparse.Namespace, dataset: Dataset, spec: ModelSpec) -> int:
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     dataset, spec = attach_costs(dataset, spec, chosen.cost_tables)
     say_missing(dataset, spec)
     data = about_data(chosen.data, chosen.settings, dataset)
     spent = stopwatch()
     if chosen.data_dir is None:
-        try:
-            fitted = run_fit(chosen, dataset, spec, partial(fit_dataset, dataset, spec))
-        except FitsStopped as stopped:
-            screen.print(escape(str(stopped)), highlight=False)
+        means = ChosenFit(chosen, dataset, spec)
+        if not means.in_parts:
+            say_memory(dataset, spec, chosen.jobs)
+        fitted = _run(chosen, spec, means)
+        if fitted is None:
             return 130
-        deliver(chosen, dataset, fitted, data, spent=spent())
+        deliver(chosen, dataset, fitted, data, spent=spent().by(means.workers))
         return 0
     answer = ask_store(chosen, dataset, "fit", spec.plain())
     if answer is None:
         return 130
-    found, fitted = answer.from_store, answer.model()
+    from_store, fitted = answer.from_store, answer.model()
     took = Spent(answer.seconds)
-    deliver(chosen, dataset, fitted, data, run=answer.run, from_store=found, spent=took)
+    deliver(chosen, dataset, fitted, data, run=answer.run, from_store=from_store, spent=took)
     return 0
+
+
+def _fit_shards(chosen: argparse.Namespace, shards: ShardedDataset, spec: ModelSpec) -> int:
+    """Rows that stay on the disk: neither the fit nor its results need all entries at once."""
+    screen.print(escape(f"{shards.folder.name}: {shards.shape}"), highlight=False)
+    spent = stopwatch()
+    means = ChosenFit(chosen, shards, spec)
+    fitted = _run(chosen, spec, means)
+    if fitted is None:
+        return 130
+    about = {
+        "name": shards.folder.name,
+        "given": str(shards.folder.resolve()),
+        "set": [],
+        "digest": shards.seal,
+    }
+    deliver(chosen, None, fitted, about, spent=spent().by(means.workers))
+    return 0
+
+
+def _run(chosen: argparse.Namespace, spec: ModelSpec, means: ChosenFit) -> FittedModel | None:
+    """The fitted model, or None if somebody stopped it before there was one."""
+    checkpoint = None
+    if chosen.out is not None:
+        checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
+    try:
+        with _FitLine() as line:
+            watched = {"fits_callback": line.compared} if spec.consensus > 1 else {}
+            return means.run(
+                lambda: line.stop, chosen.jobs, callback=line, checkpoint=checkpoint, **watched
+            )
+    except FitsStopped as stopped:
+        screen.print(escape(str(stopped)), highlight=False)
+        return None
+
+
+def say_memory(dataset: Dataset, spec: ModelSpec, n_jobs: int | None) -> None:
+    """What a fit of all rows at once takes."""
+    needed = fit_need(TensorSize.of(dataset.tensor), spec, n_jobs).bytes
+    screen.print(f"It takes about {in_units(needed)} of memory.", highlight=False)
 
 
 def open_folder(chosen: argparse.Namespace) -> None:
@@ -122,8 +172,7 @@ def run_fit(
 
     With a folder for the results there is a state in it to go on from.
     """
-    needed = fit_need(TensorSize.of(dataset.tensor), spec, chosen.jobs).bytes
-    screen.print(f"It takes about {in_units(needed)} of memory.", highlight=False)
+    say_memory(dataset, spec, chosen.jobs)
     checkpoint = None
     if chosen.out is not None:
         checkpoint = FitCheckpoint(chosen.out / STATE, resumed=_say_resumed)
@@ -134,7 +183,7 @@ def run_fit(
 
 def deliver(
     chosen: argparse.Namespace,
-    dataset: Dataset,
+    dataset: Dataset | None,
     fitted: FittedModel,
     data: dict[str, Any],
     *,
@@ -145,22 +194,25 @@ def deliver(
 ) -> None:
     """Files if there is a folder for them, and the result on the screen.
 
+    ``dataset`` is None where the rows stay on the disk.
     ``began_as`` is the spec of the result that a refit began as.
     """
     specs = (fitted.spec, began_as or fitted.spec)
-    marks = (made_to_predict(spec, dataset.outcome_name) for spec in specs)
+    predicted = "" if dataset is None else dataset.outcome_name
+    marks = (made_to_predict(spec, predicted) for spec in specs)
     guided = next(filter(None, marks), "")
     phenotypes = describe_phenotypes(
         fitted.factors,
         fitted.modes,
         chosen.top,
-        tensor=dataset.tensor,
+        tensor=None if dataset is None else dataset.tensor,
         agreement=fitted.agreement,
     )
     summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, made_for=guided)
     if chosen.out is not None:
         write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
-        write_tables(chosen.out / COSTS, dataset.outside.tables.values())
+        if dataset is not None:
+            write_tables(chosen.out / COSTS, dataset.outside.tables.values())
         if fitted.outcome is FitOutcome.CONVERGED:
             FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from swiftcore.fitting import FittedModel
 from swiftcore.phenotypes.describe import Phenotype
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.phenotypes.shares import profiles
-from swiftcore.runtime.atomic_file import write_atomic
+from swiftcore.runtime.atomic_file import atomic_file, write_atomic
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1  # of phenotypes.json: raise it when a field changes its meaning
@@ -120,24 +120,21 @@ def _profiles(fitted: FittedModel, phenotypes: Sequence[Phenotype]) -> list[list
     return lines
 
 
-def _memberships(fitted: FittedModel) -> list[list[object]]:
+def _memberships(fitted: FittedModel) -> Iterator[list[object]]:
     rank, rows = fitted.spec.rank, fitted.modes[0]
-    ids = [component_id(component, rank) for component in range(rank)]
-    lines = zip(rows.labels, fitted.memberships.tolist(), strict=True)
-    return [[rows.name, *ids], *([csv_safe(label), *values] for label, values in lines)]
+    yield [rows.name, *(component_id(component, rank) for component in range(rank))]
+    for label, values in zip(rows.labels, fitted.memberships, strict=True):
+        yield [csv_safe(label), *values.tolist()]
 
 
 def write_json(path: Path, content: Any) -> None:
     """Plain values as a file, whole or not at all."""
-    _write_text(path, json.dumps(content, indent=2) + "\n")
+    write_atomic(path, (json.dumps(content, indent=2) + "\n").encode("utf-8", "surrogatepass"))
 
 
-def write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
-    """A CSV file, whole or not at all."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    _write_text(path, text.getvalue())
-
-
-def _write_text(path: Path, text: str) -> None:
-    write_atomic(path, text.encode("utf-8", "surrogatepass"))
+def write_table(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    """A CSV file, whole or not at all; its rows are never all in memory."""
+    with atomic_file(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", "surrogatepass", newline="", write_through=True)
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        text.detach()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swiftcore.cost.memory import ROWS_AT_A_TIME
+from swiftcore.spec.row_relation import DENSE_ROWS
 from swiftcore.tensor import SparseTensor
 
 SPARSE_SHARE = 0.02  # of the features of a row: below it sparse products are the quicker ones
@@ -55,6 +56,41 @@ def unit_rows(features: sparse.csr_array) -> sparse.csr_array:
     norms = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
     scale = sparse.diags_array(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
     return sparse.csr_array(scale @ features)
+
+
+def feature_cost(tensor: SparseTensor, mode: int) -> NDArray[np.float64]:
+    """1 - cosine similarity between the features of a mode, by the rows that have them.
+
+    Of many rows only counts are kept, which add up exactly: the costs are then the same to the
+    bit, however the rows are cut into blocks.
+    """
+    found = incidence(tensor, mode, 0)
+    if tensor.shape[0] <= DENSE_ROWS:
+        return cosine_cost(found)
+    return cost_of_counts(shared_rows(found))
+
+
+def shared_rows(features: sparse.csr_array) -> NDArray[np.float64]:
+    """How many rows every two features share; ``features`` are indicators, (features x rows)."""
+    counts = np.empty((features.shape[0], features.shape[0]))
+    others = sparse.csr_array(features.T)
+    for low in range(0, len(counts), ROWS_AT_A_TIME):
+        strip = slice(low, low + ROWS_AT_A_TIME)
+        counts[strip] = (features[strip] @ others).toarray()
+    return counts
+
+
+def cost_of_counts(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosine distances from how many rows every two features share; changed in place."""
+    lengths = np.sqrt(np.diag(counts))
+    lengths[lengths == 0] = 1.0
+    for low in range(0, len(counts), ROWS_AT_A_TIME):
+        strip = slice(low, low + ROWS_AT_A_TIME)
+        counts[strip] /= lengths[strip, None] * lengths
+        np.subtract(1.0, counts[strip], out=counts[strip])
+        np.clip(counts[strip], 0.0, None, out=counts[strip])
+    np.fill_diagonal(counts, 0.0)
+    return counts
 
 
 def row_features(tensor: SparseTensor, mode: int = 0) -> sparse.csr_array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from swiftcore.cost.cosine import cosine_cost, incidence, row_features, unit_rows
+from swiftcore.cost.cosine import cosine_cost, feature_cost, row_features, unit_rows
 from swiftcore.cost.memory import refuse_costs
 from swiftcore.cost.neighbourhoods import CosineRows, EqualRows, Neighbourhoods, RandomRows
 from swiftcore.cost.tf_idf import tf_idf
@@ -57,7 +57,7 @@ def build_costs(
     refuse_costs(tensor.shape)
     if chosen is CostRecipe.COSINE:
         others = range(1, tensor.n_modes)
-        features = [cosine_cost(incidence(reference, mode, 0)) for mode in others]
+        features = [feature_cost(reference, mode) for mode in others]
         return [row_cost(tensor, word_counts, reference_counts), *features]
     rng = np.random.default_rng(seed)
     return [recipe_cost(tensor, mode, chosen, rng=rng) for mode in range(tensor.n_modes)]
@@ -76,7 +76,7 @@ def recipe_cost(
         case CostRecipe.COSINE:
             if mode == 0:
                 return row_cost(tensor, word_counts)
-            return cosine_cost(incidence(tensor, mode, 0))
+            return feature_cost(tensor, mode)
         case CostRecipe.ONE_MINUS_IDENTITY:
             return _one_minus_identity(tensor.shape[mode])
         case CostRecipe.RANDOM:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
@@ -31,6 +31,10 @@ class Spent:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     workers: int = 1
+
+    def by(self, workers: int | None) -> Spent:
+        """The same, computed by other processes; None: by this one."""
+        return self if workers is None else replace(self, workers=workers)
 
     def plain(self) -> dict[str, float | None]:
         """By name, as values that JSON can hold."""

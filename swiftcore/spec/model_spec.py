@@ -215,6 +215,16 @@ class ModelSpec:
         offered=(1, 200),
         in_every_key=True,
     )
+    consensus_rows: float = setting(
+        1.0,
+        "Share of the rows that each fit behind a consensus sees, drawn by its seed.",
+        "Share of the patients in each of these fits",
+        "Resampled rows (share per fit)",
+        minimum=0.0,
+        above=True,
+        maximum=1.0,
+        offered=(0.1, 1.0),
+    )
     mode_costs: Mapping[str, str] = setting(
         {},
         "A cost for one mode, in place of that of all modes.",

@@ -25,6 +25,8 @@ class Setting:
         What it is called in the two wordings.
     minimum : float, optional
         The smallest number allowed; ``above`` leaves out the minimum itself.
+    maximum : float, optional
+        The largest number allowed.
     choices : tuple of str
         The only texts allowed.
     words : tuple of str
@@ -48,6 +50,7 @@ class Setting:
     scientist: str
     minimum: float | None = None
     above: bool = False
+    maximum: float | None = None
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     offered: tuple[float, float] | None = None
@@ -78,6 +81,7 @@ class Setting:
         return (
             kind
             + (limit if self.minimum is not None else "")
+            + (f" and at most {self.maximum:g}" if self.maximum is not None else "")
             + "".join(f", or {word!r}" for word in self.words)
         )
 
@@ -99,7 +103,8 @@ class Setting:
         if isinstance(self.default, int) and (value != int(value) or abs(value) > MAX_WHOLE):
             return False
         low = -math.inf if self.minimum is None else self.minimum
-        return bool(value > low if self.above else value >= low)
+        high = math.inf if self.maximum is None else self.maximum
+        return bool((value > low if self.above else value >= low) and value <= high)
 
     def as_stored(self, value: Any) -> Any:
         """An allowed value in its one form, so that 10 and 10.0 are the same."""

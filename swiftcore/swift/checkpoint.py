@@ -5,6 +5,7 @@ Light: whoever only wants to know how far a fit has come loads no compiler for i
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from glob import escape
@@ -45,6 +46,8 @@ class FitCheckpoint:
         """Forget the state and those of its parts: the result is safe."""
         for path in (self.path, *_parts(self.path)):
             path.unlink(missing_ok=True)
+        for folder in row_folders(self.path):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def kept_iteration(path: Path) -> int:
@@ -56,6 +59,11 @@ def kept_iteration(path: Path) -> int:
 def finished_fits(path: Path) -> int:
     """How many of the fits behind a consensus are finished and kept."""
     return sum(bool(read_about(part).get("finished")) for part in _parts(path))
+
+
+def row_folders(path: Path) -> list[Path]:
+    """Where the rows of a fit in parts are kept beside its file."""
+    return sorted(path.parent.glob(f"{escape(path.stem)}-rows-[0-9]*"))
 
 
 def _parts(path: Path) -> list[Path]:

@@ -21,9 +21,10 @@ from swiftcore.runtime.workers import Workers
 from swiftcore.spec import ModelSpec
 from swiftcore.spec.row_relation import resolved
 from swiftcore.swift.checkpoint import FitCheckpoint
+from swiftcore.swift.engine import LoopState, WholeRows
 from swiftcore.swift.factor_update import Factors, normalize
 from swiftcore.swift.fit_file import FitFile, fit_key
-from swiftcore.swift.loop import FitResult, LoopState, Schedule, alternate, project_rows
+from swiftcore.swift.loop import FitResult, Schedule, alternate, project_rows
 from swiftcore.swift.memory import MemoryEstimate, estimate_memory, refuse_if_too_large
 from swiftcore.swift.search import Plan, find_factors
 from swiftcore.swift.settings import check_settings
@@ -275,7 +276,8 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         with workers:
             start = self._membership_start(problem)
             begun = LoopState.cold(problem, start, [0])
-            result = alternate(Sweeper(problem, workers), begun, [0], schedule)
+            engine = WholeRows(Sweeper(problem, workers))
+            result = alternate(engine, begun, [0], schedule)
         return problem.in_data_units(result.factors[0])
 
     def _transform_alone(self, tensor: SparseTensor, most: int) -> NDArray[np.float64]:
@@ -352,7 +354,9 @@ class Swift(BaseEstimator):  # type: ignore[misc]
         return [problem.from_data(factors[0]), *factors[1:]]
 
     def _keep(self, result: FitResult, problem: TransportProblem, modes: tuple[Mode, ...]) -> None:
-        factors = normalize(result.factors, range(problem.n_modes), result.state.pinned)
+        modes_found = range(problem.n_modes)
+        pinned, parts = result.state.pinned, problem.row_parts
+        factors = normalize(result.factors, modes_found, pinned, parts)
         weights = factors[0].sum(axis=0)
         self.factors_ = [problem.in_data_units(factors[0]), *factors[1:]]
         self.memberships_ = self.factors_[0]

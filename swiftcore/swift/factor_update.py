@@ -55,9 +55,9 @@ def update_factors(
     # The denominator 1 KR_n is a product of column sums: 1 for the free modes, so normalized.
     fixed_sums = [moved[mode].sum(axis=0) for mode in range(n_modes) if mode not in free_modes]
     for mode in free_modes[1:]:
-        moved[mode] = _share(moved[mode], moved[mode].sum(axis=0))
+        moved[mode] = share_of(moved[mode], moved[mode].sum(axis=0))
     if fixed_sums:
-        moved[free_modes[0]] = _share(moved[free_modes[0]], np.prod(fixed_sums, axis=0))
+        moved[free_modes[0]] = share_of(moved[free_modes[0]], np.prod(fixed_sums, axis=0))
     return _held(moved, factors, free_modes, pinned)
 
 
@@ -66,7 +66,7 @@ def update_rows(
 ) -> NDArray[np.float64]:
     """The paper's multiplicative update of the first mode alone, with the missing 1/N."""
     others = [factor.sum(axis=0) for factor in factors[1:]]
-    return _share(factors[0] * numerator, len(factors) * np.prod(others, axis=0))
+    return share_of(factors[0] * numerator, len(factors) * np.prod(others, axis=0))
 
 
 def extrapolate(
@@ -75,29 +75,42 @@ def extrapolate(
     momentum: float,
     free_modes: Sequence[int],
     pinned: Sequence[int] = (),
+    row_parts: Sequence[slice] = (),
 ) -> Factors:
     """Go on where the last two steps led, in logarithms: step (step / earlier)^momentum."""
     extrapolated = list(step)
     for mode in free_modes:
-        ratio = _share(step[mode], earlier[mode])
-        ratio = np.clip(ratio, 1 / MAX_EXTRAPOLATION, MAX_EXTRAPOLATION)
-        extrapolated[mode] = step[mode] * ratio**momentum
-    return _held(normalize(extrapolated, free_modes), step, free_modes, pinned)
+        extrapolated[mode] = carry_on(step[mode], earlier[mode], momentum)
+    scaled = normalize(extrapolated, free_modes, row_parts=row_parts)
+    return _held(scaled, step, free_modes, pinned)
+
+
+def carry_on(
+    step: NDArray[np.float64], earlier: NDArray[np.float64], momentum: float
+) -> NDArray[np.float64]:
+    """One mode's step times a power of what it changed; not normalized."""
+    ratio = np.clip(share_of(step, earlier), 1 / MAX_EXTRAPOLATION, MAX_EXTRAPOLATION)
+    return np.asarray(step * ratio**momentum)
 
 
 def normalize(
     factors: Sequence[NDArray[np.float64]],
     free_modes: Sequence[int],
     pinned: Sequence[int] = (),
+    row_parts: Sequence[slice] = (),
 ) -> Factors:
     """The same model with free columns summing to 1 and all weight in the first free mode.
 
-    Pinned columns sum to 1 up to rounding, and keep their bits.
+    Pinned columns sum to 1 up to rounding, and keep their bits. Rows that come in parts are added
+    up part by part.
     """
     scaled = [np.array(factor) for factor in factors]
-    weights = np.prod([scaled[mode].sum(axis=0) for mode in free_modes], axis=0)
+    sums = [factor.sum(axis=0) for factor in scaled]
+    if len(row_parts) > 1:
+        sums[0] = sum(scaled[0][part].sum(axis=0) for part in row_parts)
+    weights = np.prod([sums[mode] for mode in free_modes], axis=0)
     for mode in free_modes:
-        scaled[mode] = _share(scaled[mode], scaled[mode].sum(axis=0))
+        scaled[mode] = share_of(scaled[mode], sums[mode])
     scaled[free_modes[0]] *= weights
     return _held(scaled, factors, free_modes, pinned)
 
@@ -116,6 +129,6 @@ def _held(
     return moved
 
 
-def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def share_of(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """part / whole, and 0 where whole is 0: a dead component stays dead and finite."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

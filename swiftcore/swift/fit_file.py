@@ -27,8 +27,8 @@ from swiftcore.runtime.sealed_arrays import (
 )
 from swiftcore.spec import ALGORITHM_VERSION
 from swiftcore.swift.checkpoint import FitCheckpoint
+from swiftcore.swift.engine import LoopState, Point
 from swiftcore.swift.factor_update import Factors
-from swiftcore.swift.loop import LoopState, Point
 from swiftcore.swift.start import Restarts
 from swiftcore.tensor import SparseTensor
 from swiftcore.transport.column_task import ModeState
@@ -72,13 +72,7 @@ def fit_key(
 
     Workers are not among it, nor is the limit: a fit goes on beyond it as if it had been larger.
     """
-    about = {
-        "settings": {name: settings[name] for name in settings if name not in NOT_IN_KEY},
-        "data": tensor.digest(),
-        "algorithm": ALGORITHM_VERSION,
-        "processor": config.CPU_NAME or binding.get_host_cpu_name(),
-        "packages": {name: version(name) for name in PACKAGES},
-    }
+    about: dict[str, Any] = {"data": tensor.digest()}
     if pinned:
         about["pinned"] = list(pinned)
     arrays = _named("initial", initial or ())
@@ -87,7 +81,19 @@ def fit_key(
             arrays |= {f"cost_{mode}_{name}": part for name, part in cost.arrays().items()}
         elif cost is not None:
             arrays[f"cost_{mode}"] = np.asarray(cost, dtype=np.float64)
-    return array_digest(json.dumps(about, sort_keys=True, default=str), arrays)
+    return key_of(about, settings, arrays)
+
+
+def key_of(about: Mapping[str, Any], settings: Mapping[str, Any], arrays: Arrays) -> str:
+    """A digest of some facts and arrays, of settings, and of what computes with them."""
+    everything = {
+        **about,
+        "settings": {name: settings[name] for name in settings if name not in NOT_IN_KEY},
+        "algorithm": ALGORITHM_VERSION,
+        "processor": config.CPU_NAME or binding.get_host_cpu_name(),
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+    return array_digest(json.dumps(everything, sort_keys=True, default=str), arrays)
 
 
 class FitFile:

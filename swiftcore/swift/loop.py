@@ -12,22 +12,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.progress import FitOutcome, FitProgress, ProgressCallback
-from swiftcore.swift.factor_update import (
-    Factors,
-    extrapolate,
-    normalize,
-    update_factors,
-    update_rows,
-)
-from swiftcore.transport.column_task import ModeState
-from swiftcore.transport.problem import TransportProblem
+from swiftcore.swift.engine import Engine, LoopState, Point
+from swiftcore.swift.factor_update import Factors, update_rows
 from swiftcore.transport.sweep import Sweeper, TransportValue, cold_state, stack_factors
 
 # Plans are brought this close (gap / cost of an empty model) before the first step.
@@ -55,67 +48,6 @@ class Schedule:
     max_iterations: int = 50
     tolerance: float = 3e-6
     momentum: float = 0.8
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Factors, what they cost, and where a plain step leads from them."""
-
-    factors: Factors
-    value: TransportValue
-    step: Factors
-
-
-@dataclass(frozen=True, eq=False)
-class LoopState:
-    """Everything the loop knows between two sweeps; from it the loop goes on to the same bits.
-
-    Attributes
-    ----------
-    trial : list of ndarray
-        The factors to be evaluated next.
-    transport : list of ModeState
-        Where the plans of each mode stand; changed in place by the sweeps.
-    best : Point or None
-        The best factors so far; None before the start was evaluated.
-    momentum : float
-        Exponent with which the next step is carried on.
-    plain : bool
-        Whether the trial is a plain step, which cannot raise the objective.
-    carried : bool
-        Whether the step from ``best`` may be compared with the one after it.
-    settling : int
-        Sweeps already spent on the trial.
-    history : list of FitProgress
-        Grown in place.
-    seconds : float
-        Spent in the loop so far.
-    pinned : tuple of int
-        Components whose profiles stay as they are; only their weights in the first mode move.
-    """
-
-    trial: Factors
-    transport: list[ModeState]
-    best: Point | None = None
-    momentum: float = 0.0
-    plain: bool = True
-    carried: bool = False
-    settling: int = 0
-    history: list[FitProgress] = field(default_factory=list)
-    seconds: float = 0.0
-    pinned: tuple[int, ...] = ()
-
-    @classmethod
-    def cold(
-        cls,
-        problem: TransportProblem,
-        start: Sequence[NDArray[np.float64]],
-        free_modes: Sequence[int],
-        pinned: tuple[int, ...] = (),
-    ) -> LoopState:
-        """Before the first sweep."""
-        begin = normalize(start, free_modes, pinned)
-        return cls(begin, cold_state(problem), pinned=pinned)  # 1.7, but only here
 
 
 Keep = Callable[[LoopState], None]
@@ -177,7 +109,7 @@ class _History:
 
 
 def alternate(
-    sweeper: Sweeper,
+    engine: Engine,
     begun: LoopState,
     free_modes: Sequence[int],
     schedule: Schedule,
@@ -198,14 +130,14 @@ def alternate(
 
     now, stop = begun, False
     if now.best is None:
-        point = _first_point(sweeper, now, free_modes, pause)
+        point = _first_point(engine, now, free_modes, pause)
         _refuse_not_finite(point.value)
         stop = history.note(point.value)
         momentum = min(FIRST_MOMENTUM, schedule.momentum)
         now = replace(now, best=point, trial=point.step, momentum=momentum, settling=0)
     while not stop and len(history.entries) <= schedule.max_iterations:  # 1.3
         assert now.best is not None
-        point = _next_point(sweeper, now, now.best.value.objective, free_modes, pause)
+        point = _next_point(engine, now, now.best.value.objective, free_modes, pause)
         if not point.value.objective <= now.best.value.objective:
             stop = history.note(now.best.value, accepted=False)
             if now.plain:
@@ -213,9 +145,9 @@ def alternate(
             now = _taken_back(now, now.best)
             continue
         stop = history.note(point.value)
-        if history.fall() <= schedule.tolerance * sweeper.empty_model_cost:
+        if history.fall() <= schedule.tolerance * engine.empty_model_cost:
             return _result(now, point, FitOutcome.CONVERGED)
-        now = _accepted(now, point, schedule.momentum, free_modes)
+        now = _accepted(engine, now, point, schedule.momentum, free_modes)
     assert now.best is not None
     last = replace(now, seconds=history.seconds)
     return _result(last, now.best, FitOutcome.STOPPED if stop else FitOutcome.ITERATION_LIMIT)
@@ -238,14 +170,13 @@ def _taken_back(now: LoopState, best: Point) -> LoopState:
 
 
 def _accepted(
-    now: LoopState, point: Point, most_momentum: float, free_modes: Sequence[int]
+    engine: Engine, now: LoopState, point: Point, most_momentum: float, free_modes: Sequence[int]
 ) -> LoopState:
     """After a trial that was better: the step from it, carried on if there was one before."""
     trial, momentum = point.step, now.momentum
     plain = not now.carried or most_momentum == 0
     if not plain:
-        assert now.best is not None
-        trial = extrapolate(point.step, now.best.step, momentum, free_modes, now.pinned)
+        trial = engine.carried_on(now, point, free_modes)
         momentum = min(momentum * MOMENTUM_GROWTH, most_momentum)
     return replace(
         now,
@@ -275,41 +206,25 @@ def _in_doubt(value: TransportValue, best: float) -> bool:
     return value.objective > best >= value.objective - value.gap
 
 
-def _first_point(
-    sweeper: Sweeper, now: LoopState, free_modes: Sequence[int], pause: _Pause
-) -> Point:
+def _first_point(engine: Engine, now: LoopState, free_modes: Sequence[int], pause: _Pause) -> Point:
     """Evaluate a start: first sweep until the plans are close to their best."""
-    stacked = stack_factors(now.trial, sweeper.problem.settings.dtype)
     for turn in range(now.settling, MAX_SETTLING_SWEEPS):  # 1.8
         pause(now, turn)
-        sweeper.sweep(now.transport, stacked, gather=False)
-        value = sweeper.value(now.transport, now.trial)
-        if value.gap <= GAP_TOLERANCE * sweeper.empty_model_cost:
+        if engine.value_at(now).gap <= GAP_TOLERANCE * engine.empty_model_cost:
             break
-    return _evaluate(sweeper, now, free_modes)
+    return engine.point(now, free_modes)
 
 
 def _next_point(
-    sweeper: Sweeper, now: LoopState, best: float, free_modes: Sequence[int], pause: _Pause
+    engine: Engine, now: LoopState, best: float, free_modes: Sequence[int], pause: _Pause
 ) -> Point:
     """Evaluate a trial: sweep until it is clear whether it is better than the best."""
     for turn in range(now.settling, MAX_SETTLING_SWEEPS + 1):
         pause(now, turn)
-        point = _evaluate(sweeper, now, free_modes)
+        point = engine.point(now, free_modes)
         if not _in_doubt(point.value, best):
             break
     return point
-
-
-def _evaluate(sweeper: Sweeper, now: LoopState, free_modes: Sequence[int]) -> Point:
-    """Evaluate the trial and find the plain step from it, in one sweep."""
-    factors, states = now.trial, now.transport
-    stacked = stack_factors(factors, sweeper.problem.settings.dtype)
-    numerators = sweeper.sweep(states, stacked)  # 1.4 to 1.11, all modes
-    assert numerators is not None
-    value = sweeper.value(states, factors)
-    step = update_factors(factors, numerators, free_modes, now.pinned)  # 1.12 to 1.14
-    return Point(factors, value, step)
 
 
 def project_rows(

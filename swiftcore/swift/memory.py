@@ -16,6 +16,7 @@ from swiftcore.transport.limits import (
     MAX_EXPONENT,
     MAX_NEWTON,
     NEIGHBOURHOODS_OF_A_PART,
+    PARTS_BESIDE,
     TILE,
     task_width,
 )
@@ -162,7 +163,8 @@ def _numerator_rows(size: TensorSize, exponents: Sequence[float | None], blocks:
     for mode, columns in enumerate(size.columns):
         first, *rest = (length for other, length in enumerate(size.shape) if other != mode)
         own, cut = _block_rows(size, mode, blocks), blocks if mode == 0 else parts
-        width = task_width(-(-columns // cut), own, exponents[mode] is None, cut)
+        beside = (PARTS_BESIDE if mode else NEIGHBOURHOODS_OF_A_PART) if blocks > 1 else 1
+        width = task_width(-(-columns // cut), own, exponents[mode] is None, beside)
         tasks = cut * -(-columns // (cut * width))
         rows += tasks * (own + sum(rest)) + (first if mode or cut == 1 else tasks * first)
     return rows

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from swiftcore.progress import FitOutcome, ProgressCallback
+from swiftcore.swift.engine import LoopState, WholeRows
 from swiftcore.swift.factor_update import Factors
 from swiftcore.swift.fit_file import FitFile, FitState
-from swiftcore.swift.loop import FitResult, LoopState, Schedule, alternate
+from swiftcore.swift.loop import FitResult, Schedule, alternate
+from swiftcore.swift.some_rows import memberships_for, start_problem
 from swiftcore.swift.start import Restarts, best_start, finish_kl, kl_trial, random_start
 from swiftcore.transport.sweep import Sweeper
 
@@ -48,29 +50,38 @@ def find_factors(
         Where the state is kept, if it is.
     """
     problem = sweeper.problem
-    modes = range(problem.n_modes)
+    modes, engine = range(problem.n_modes), WholeRows(sweeper)
     found = FitState() if file is None else file.read()
     loop = found.loop if found.restarts is None else None
     if loop is None:
-        start = initial or _Starts(sweeper, plan, file, found).best()
+        start = initial or _start(sweeper, plan, file, found)
         loop = LoopState.cold(problem, start, modes, plan.pinned)
     elif file is not None:
         file.resume(loop)
 
     if file is None:
-        return alternate(sweeper, loop, modes, plan.schedule, callback)
+        return alternate(engine, loop, modes, plan.schedule, callback)
 
     def write_if_due(now: LoopState) -> None:
         if file.due:
             file.write(FitState(loop=now))
 
-    result = alternate(sweeper, loop, modes, plan.schedule, callback, write_if_due)
+    result = alternate(engine, loop, modes, plan.schedule, callback, write_if_due)
     if result.outcome is not FitOutcome.CONVERGED:  # another fit may go on from here
         file.write(FitState(loop=result.state))
     return result
 
 
-class _Starts:
+def _start(sweeper: Sweeper, plan: Plan, file: FitFile | None, found: FitState) -> Factors:
+    """The start of all rows, if need be from that of some of them."""
+    some = start_problem(sweeper.problem)
+    if some is sweeper.problem:
+        return Starts(sweeper, plan, file, found).best()
+    features = Starts(Sweeper(some, sweeper.workers), plan, file, found).best()[1:]
+    return [memberships_for(sweeper.problem, features), *features]
+
+
+class Starts:
     """Looks for a start, from nothing or from where another process was."""
 
     def __init__(self, sweeper: Sweeper, plan: Plan, file: FitFile | None, found: FitState) -> None:
@@ -102,7 +113,9 @@ class _Starts:
             begun = LoopState.cold(sweeper.problem, start, modes)
         self._found = FitState()  # the later ones begin at their own start
         few = Schedule(TRIAL_ITERATIONS, 0.0, plan.schedule.momentum)
-        run = alternate(sweeper, begun, modes, few, keep=lambda loop: self._keep(now, loop))
+        run = alternate(
+            WholeRows(sweeper), begun, modes, few, keep=lambda loop: self._keep(now, loop)
+        )
         return run.factors, run.history[-1].objective
 
     def _keep(self, now: Restarts, loop: LoopState | None = None) -> None:

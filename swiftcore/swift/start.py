@@ -136,10 +136,12 @@ def finish_kl(problem: TransportProblem, best: Factors) -> Factors:
     return normalize(mixed, range(problem.n_modes))
 
 
-def kl_memberships(problem: TransportProblem, factors: Factors) -> NDArray[np.float64]:
+def kl_memberships(
+    problem: TransportProblem, factors: Factors, steps: int = TRIAL_STEPS
+) -> NDArray[np.float64]:
     """Memberships for profiles that stay, from a few steps of the sparse KL factorization."""
     now = [np.array(factors[0]), *factors[1:]]
-    for _ in range(TRIAL_STEPS):
+    for _ in range(steps):
         numerators, _ = _kl_numerators(problem, problem.unfoldings[0], now)
         now[0] = update_rows(now, problem.n_modes * numerators[0])
     return now[0]

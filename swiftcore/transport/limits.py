@@ -18,6 +18,7 @@ CELLS_OF_FIXED_COLUMN = 16
 # Neighbourhoods of a part: its rows share nothing with those of other parts but the features, so
 # its numerators of the features can be added up wherever it is worked on.
 NEIGHBOURHOODS_OF_A_PART = 8
+PARTS_BESIDE = 4  # whose tasks are there at once; a part is cut alike however many there are
 
 
 def task_width(n_columns: int, n_rows: int, fixed: bool, blocks: int = 1) -> int:
@@ -28,7 +29,7 @@ def task_width(n_columns: int, n_rows: int, fixed: bool, blocks: int = 1) -> int
     n_columns, n_rows : int
         Of the mode or, where it is cut into blocks of rows, of one of them.
     blocks : int
-        How many there are.
+        How many of them are worked on at once.
     """
     by_work = TASK_CELLS // (CELLS_OF_FIXED_COLUMN if fixed else n_rows)
     return max(MIN_TASK, by_work, -(-n_columns // max(1, MAX_TASKS // blocks)))

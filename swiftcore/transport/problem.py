@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from swiftcore.cost.neighbourhoods import Neighbourhoods
 from swiftcore.errors import refuse
+from swiftcore.runtime.block_sums import total
 from swiftcore.tensor import SparseTensor, Unfolding, unfold
 from swiftcore.transport.kernel import BlockKernel, IdentityKernel, Kernel, build_kernel
-from swiftcore.transport.limits import NEIGHBOURHOODS_OF_A_PART, task_width
+from swiftcore.transport.limits import NEIGHBOURHOODS_OF_A_PART, PARTS_BESIDE, task_width
 
 # Powers of ten from the mean value down to the smallest one, or either way to the unit of the
 # entropy, for which float32 holds what a sweep computes.
@@ -48,6 +49,10 @@ class TransportSettings:
         """phi = lambda rho / (lambda rho + 1)."""
         product = self.marginal_weight * self.sharpness
         return product / (product + 1.0)
+
+    def offset(self, scale: float) -> float:
+        """What the kernel makes up for when values are divided by ``scale``."""
+        return 1.0 + float(np.log(scale) - np.log(self.value_unit))
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,15 @@ class TransportProblem:
         return len(self.shape)
 
     @property
+    def row_parts(self) -> tuple[slice, ...]:
+        """The rows of each part."""
+        rows = self.kernels[0]
+        cuts = [0, self.shape[0]]
+        if isinstance(rows, BlockKernel):
+            cuts = [*rows.starts[:-1:NEIGHBOURHOODS_OF_A_PART].tolist(), self.shape[0]]
+        return tuple(slice(low, high) for low, high in pairwise(cuts))
+
+    @property
     def first_rows(self) -> NDArray[np.int64]:
         """Where each mode's factor begins when all factors are stacked."""
         return np.concatenate(([0], np.cumsum(self.shape)[:-1])).astype(np.int64)
@@ -115,21 +129,33 @@ class TransportProblem:
         InvalidData
             When they are more than a number can hold.
         """
-        with np.errstate(over="ignore"):  # refused below, in words
-            scaled = memberships * self.scale
-        if not np.isfinite(scaled).all():
-            raise refuse(
-                "value-range",
-                "The weights of the components are more than a number can hold",
-                "values",
-                f"values of {self.scale:.3g} on average",
-                "Divide all values by a common unit.",
-            )
+        scaled = times_scale(memberships, self.scale)
         if self.order is None:
             return scaled
         found = np.empty_like(scaled)
         found[self.order] = scaled
         return found
+
+
+def times_scale(memberships: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Memberships of values that were divided by ``scale``, as those of the values.
+
+    Raises
+    ------
+    InvalidData
+        When they are more than a number can hold.
+    """
+    with np.errstate(over="ignore"):  # refused below, in words
+        scaled = memberships * scale
+    if not np.isfinite(scaled).all():
+        raise refuse(
+            "value-range",
+            "The weights of the components are more than a number can hold",
+            "values",
+            f"values of {scale:.3g} on average",
+            "Divide all values by a common unit.",
+        )
+    return scaled
 
 
 def fitting_settings(tensor: SparseTensor, settings: TransportSettings) -> TransportSettings:
@@ -140,14 +166,22 @@ def fitting_settings(tensor: SparseTensor, settings: TransportSettings) -> Trans
     InvalidData
         When a value is so small in the unit of the entropy that neither does.
     """
+    mean = mean_of([tensor.values], tensor.n_entries)
+    return holding_settings(settings, mean, float(tensor.values.min()))
+
+
+def holding_settings(
+    settings: TransportSettings, mean_value: float, least_value: float
+) -> TransportSettings:
+    """The same, from the mean of the values and the least of them."""
     unit = np.log10(settings.value_unit)
-    mean, least = np.log10(_mean(tensor.values)), np.log10(tensor.values.min())
+    mean, least = np.log10(mean_value), np.log10(least_value)
     if unit - least > MAX_UNIT:
         raise refuse(
             "value-range",
             "A value is next to nothing in the unit of the entropy",
             "values",
-            f"{tensor.values.min():.3g} and a unit of {settings.value_unit:.3g}",
+            f"{least_value:.3g} and a unit of {settings.value_unit:.3g}",
             "Leave out values that small, fit with another value_unit, and give new rows in the "
             "unit of the rows of the fit.",
         )
@@ -155,29 +189,43 @@ def fitting_settings(tensor: SparseTensor, settings: TransportSettings) -> Trans
     return replace(settings, dtype="float64") if wide else settings
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    """The mean of values whose sum may be more than a number can hold."""
-    return float(np.mean(values / values.max()) * values.max())
+def mean_of(blocks: Sequence[NDArray[np.float64]], count: int) -> float:
+    """The mean of values, some at a time, whose sum may be more than a number can hold."""
+    largest = max(float(values.max(initial=0.0)) for values in blocks)
+    return total((values / largest for values in blocks), count) / count * largest
 
 
 def describe_problem(
     tensor: SparseTensor,
-    costs: Sequence[NDArray[np.float64] | Neighbourhoods | None],
+    costs: Sequence[NDArray[np.float64] | Neighbourhoods | Kernel | BlockKernel | None],
     settings: TransportSettings,
+    scale: float | None = None,
 ) -> TransportProblem:
     """Unfold the tensor along every mode and pair each unfolding with its kernel.
 
-    A cost of ``None`` means that no mass moves within that mode.
+    Parameters
+    ----------
+    costs : sequence
+        ``None`` means that no mass moves within that mode; a kernel that is at hand is taken.
+    scale : float, optional
+        What values are divided by, if not by their mean: some rows of a larger tensor.
     """
     rows, order, starts = costs[0], None, None
     if isinstance(rows, Neighbourhoods):
         order, starts = rows.order, rows.starts
         tensor = tensor.select(0, order)
+    elif isinstance(rows, BlockKernel):  # the rows are in its order
+        starts = rows.starts
     unfoldings = tuple(
         unfold(tensor, mode, starts if mode == 0 else None) for mode in range(tensor.n_modes)
     )
-    kernels = tuple(build_kernel(cost, settings.sharpness, settings.dtype) for cost in costs)
-    scale = _mean(tensor.values)
+    kernels = tuple(
+        cost
+        if isinstance(cost, Kernel | BlockKernel)
+        else build_kernel(cost, settings.sharpness, settings.dtype)
+        for cost in costs
+    )
+    scale = mean_of([tensor.values], tensor.n_entries) if scale is None else scale
     return TransportProblem(
         shape=tensor.shape,
         unfoldings=unfoldings,
@@ -185,8 +233,8 @@ def describe_problem(
         log_values=tuple(np.log(part.values) - np.log(scale) for part in unfoldings),
         settings=settings,
         scale=scale,
-        offset=1.0 + float(np.log(scale) - np.log(settings.value_unit)),
-        mass=float(np.sum(tensor.values / scale)),
+        offset=settings.offset(scale),
+        mass=total([tensor.values / scale], tensor.n_entries),
         spans=_cut_columns(unfoldings, kernels),
         order=order,
     )
@@ -198,9 +246,9 @@ def _cut_columns(
     """Cut every mode's columns into ranges of about the same work, none across two parts."""
     spans = []
     rows, n_rows = kernels[0], unfoldings[0].n_rows
-    parts = np.array([0, n_rows])
+    parts, beside = np.array([0, n_rows]), 1
     if isinstance(rows, BlockKernel):
-        parts = np.r_[rows.starts[:-1:NEIGHBOURHOODS_OF_A_PART], n_rows]
+        parts, beside = np.r_[rows.starts[:-1:NEIGHBOURHOODS_OF_A_PART], n_rows], PARTS_BESIDE
     for unfolding, kernel in zip(unfoldings, kernels, strict=True):
         fixed = isinstance(kernel, IdentityKernel)
         starts, of_a_part, sizes = parts, 1, [unfolding.n_rows] * (len(parts) - 1)
@@ -209,7 +257,7 @@ def _cut_columns(
             sizes = np.diff(starts).tolist()
         cuts = pairwise(_block_columns(unfolding, starts).tolist())
         for block, ((low, high), size) in enumerate(zip(cuts, sizes, strict=True)):
-            width = task_width(high - low, size, fixed, len(sizes))
+            width = task_width(high - low, size, fixed, max(of_a_part, beside))
             part = block // of_a_part
             spans += [
                 ColumnRange(unfolding.mode, first, min(first + width, high), part, block)

@@ -34,7 +34,7 @@ from swiftcore.transport.compiled.arguments import (
     N_SUMS,
     TILT,
 )
-from swiftcore.transport.problem import TransportProblem
+from swiftcore.transport.problem import TransportProblem, TransportSettings
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,53 @@ class Sweeper:
         self, states: Sequence[ModeState], factors: Sequence[NDArray[np.float64]]
     ) -> TransportValue:
         """The objective of the plans of the last sweep and the factors it was run with."""
-        setting, scale, n = self.problem.settings, self.problem.scale, self.problem.n_modes
-        rho, lam = setting.sharpness, setting.marginal_weight
-        model_mass = float(np.prod([factor.sum(axis=0) for factor in factors], axis=0).sum())
-        total = sum(state.sums.sum(axis=0) for state in states)
-        plans = n * lam * (model_mass + self.problem.mass) - (2 * lam + 1 / rho) * total[MASS]
-        return TransportValue(
-            transport=scale * float(total[LOG_U] + total[MOMENT] - total[MASS]) / rho,
-            model_divergence=scale
-            * float(n * model_mass - total[MASS] - total[LOG_U] / (lam * rho)),
-            data_divergence=scale * float(total[DIVERGENCE]),
-            objective=scale * float(plans + lam * total[TILT]),
-            gap=scale * float(lam * total[GAP]),
-        )
+        problem = self.problem
+        rows = sum(factors[0][part].sum(axis=0) for part in problem.row_parts)
+        masses = [rows, *(factor.sum(axis=0) for factor in factors[1:])]
+        return value_of(self.sums(states), masses, problem.settings, problem.scale, problem.mass)
+
+    def sums(self, states: Sequence[ModeState]) -> NDArray[np.float64]:
+        """What is noted of all columns, added up part by part."""
+        found = np.zeros(N_SUMS)
+        for indices in self._parts.values():
+            part = np.zeros(N_SUMS)
+            for mode, state in enumerate(states):
+                own = [
+                    task.columns
+                    for task in map(self._tasks.__getitem__, indices)
+                    if task.span.mode == mode
+                ]
+                if own:
+                    part += state.sums[own[0].start : own[-1].stop].sum(axis=0)
+            found += part
+        return found
+
+
+def value_of(
+    sums: NDArray[np.float64],
+    masses: Sequence[NDArray[np.float64]],
+    settings: TransportSettings,
+    scale: float,
+    data_mass: float,
+) -> TransportValue:
+    """The objective from what was noted of all columns.
+
+    Parameters
+    ----------
+    sums : ndarray
+        Of all columns of all modes.
+    masses : sequence of ndarray
+        Column sums of each factor.
+    scale, data_mass : float
+        What values were divided by, and their sum after that.
+    """
+    rho, lam, n = settings.sharpness, settings.marginal_weight, len(masses)
+    model_mass = float(np.prod(masses, axis=0).sum())
+    plans = n * lam * (model_mass + data_mass) - (2 * lam + 1 / rho) * sums[MASS]
+    return TransportValue(
+        transport=scale * float(sums[LOG_U] + sums[MOMENT] - sums[MASS]) / rho,
+        model_divergence=scale * float(n * model_mass - sums[MASS] - sums[LOG_U] / (lam * rho)),
+        data_divergence=scale * float(sums[DIVERGENCE]),
+        objective=scale * float(plans + lam * sums[TILT]),
+        gap=scale * float(lam * sums[GAP]),
+    )

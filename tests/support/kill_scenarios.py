@@ -176,9 +176,9 @@ def out_folder(root: Path) -> Path:
 
 
 def work_on_command(say: Say, out: Path) -> None:
-    from swiftcore.cli import fit, main
+    from swiftcore.cli import fit, fit_means, main
 
-    fit.load_data = lambda *_: tiny_dataset()  # else a process of its own reads them
+    fit_means.load_data = lambda *_: tiny_dataset()  # else a process of its own reads them
     fit.FitCheckpoint = kept_always(say)
     flags = "--rank 3 --tolerance 0 --iterations 30 --jobs 1 --json"
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
@@ -223,7 +223,7 @@ def consensus_folder(root: Path) -> Path:
 
 def work_on_consensus(say: Say, out: Path) -> None:
     from swiftcore import consensus_fits
-    from swiftcore.cli import fit, main
+    from swiftcore.cli import fit_means, main
 
     real = consensus_fits.kept_or_made
 
@@ -233,7 +233,7 @@ def work_on_consensus(say: Say, out: Path) -> None:
         return made
 
     consensus_fits.kept_or_made = kept_or_made
-    fit.load_data = lambda *_: tiny_dataset()  # else a process of its own reads them
+    fit_means.load_data = lambda *_: tiny_dataset()  # else a process of its own reads them
     flags = "--rank 3 --consensus 4 --jobs 1 --json"
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         assert main(["fit", "made up", *flags.split(), "--out", str(out)]) == 0

@@ -57,6 +57,26 @@ def test_it_says_in_how_many_of_its_own_fits_a_component_is(undisturbed: FittedM
     assert undisturbed.history[-1].objective <= np.mean([f.history[-1].objective for f in alone])
 
 
+def test_fits_on_some_of_the_rows_are_other_fits_and_follow_from_the_spec(
+    undisturbed: FittedModel,
+) -> None:
+    spec = replace(SPEC, consensus_rows=0.6)
+    resampled = fit_dataset(DATA, spec, n_jobs=1)
+    assert same_bits(fit_dataset(DATA, spec, n_jobs=2), resampled)
+    assert resampled.outcome is FitOutcome.CONVERGED
+    found, usual = resampled.agreement, undisturbed.agreement
+    assert found is not None and usual is not None and found.n_fits == 3
+    pairs = zip(found.spread, usual.spread, strict=True)
+    assert any(not np.array_equal(one, other) for one, other in pairs)
+    assert (resampled.memberships.sum(axis=1) > 0).all()  # the last fit sees every row
+
+
+@pytest.mark.parametrize("share", [0, 1.5, -0.1])
+def test_a_share_of_the_rows_must_be_one(share: float) -> None:
+    with pytest.raises(InvalidSettings, match="above 0 and at most 1"):
+        ModelSpec(rank=3, consensus_rows=share)
+
+
 def test_stopped_anywhere_it_ends_at_the_same_bits(
     undisturbed: FittedModel, tmp_path: Path
 ) -> None:

@@ -87,7 +87,7 @@ class Method:
 
     def uses(self, setting: str) -> bool:
         """Whether a setting of the spec changes anything for this method."""
-        if setting == "consensus":
+        if setting in ("consensus", "consensus_rows"):
             return not self.signed  # weights with signs cannot be averaged over fits
         if setting in OF_TRANSPORT:
             return self.costs == "all"

@@ -6,7 +6,9 @@ way: how a row is projected does not depend on who comes with it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +16,14 @@ from scipy import sparse
 
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.evaluation.methods.row_matrix import indicators
+from swiftcore.runtime.block_sums import total
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import SparseTensor
 
 MIN_WEIGHT = 0.1  # of a feature that says nothing about the labels
 Array = NDArray[np.float64]
+Blocks = Callable[[], Iterable[SparseTensor]]
+"""Gives all training rows anew whenever it is called, some at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +53,33 @@ class EntryWeighting:
         cls, training: SparseTensor, spec: ModelSpec, codes: NDArray[np.int64] | None
     ) -> EntryWeighting:
         """What a spec asks for, on the training rows; ``codes`` are their classes, -1: unknown."""
+        size = (training.shape[0], training.n_entries)
+        weights = _feature_weights(training, spec, codes)
+        return cls.with_weights(lambda: [training], size, spec, weights)
+
+    @classmethod
+    def with_weights(
+        cls, blocks: Blocks, size: tuple[int, int], spec: ModelSpec, weights: Array | None
+    ) -> EntryWeighting:
+        """The same for training rows of which only some are at hand at a time.
+
+        Parameters
+        ----------
+        size : tuple of int
+            How many rows there are, and how many entries.
+        weights : ndarray or None
+            Of the features.
+        """
+        rows, entries = size
         found = cls(spec.entry_values)
-        rows = found.apply(training)
-        weights = _feature_weights(rows, spec, codes)
         if weights is not None:
-            scale = rows.values.mean() / _weighted(rows, weights).mean()
-            found = cls(spec.entry_values, weights, float(scale))
+            plain = total((found.apply(block).values for block in blocks()), entries)
+            weighted = total(
+                (_weighted(found.apply(block), weights) for block in blocks()), entries
+            )
+            found = cls(spec.entry_values, weights, (plain / entries) / (weighted / entries))
         if spec.row_mass == "equal":
-            mass = float(_row_masses(found.apply(training)).mean())
+            mass = total((_row_masses(found.apply(block)) for block in blocks()), rows) / rows
             found = cls(found.entry_values, found.features, found.scale, mass)
         return found
 
@@ -75,8 +99,12 @@ class EntryWeighting:
 
 def rarity(present: sparse.csr_array) -> Array:
     """Logarithm of one over the share of rows that have a feature; above 0 even if all do."""
-    holding = np.asarray(present.sum(axis=0)).ravel()
-    return np.asarray(np.log((2 + present.shape[0]) / (1 + holding)))
+    return rarity_of_counts(np.asarray(present.sum(axis=0)).ravel(), present.shape[0])
+
+
+def rarity_of_counts(holding: NDArray[Any], rows: int) -> Array:
+    """The same, from how many rows have each feature."""
+    return np.asarray(np.log((2 + rows) / (1 + holding)))
 
 
 def label_weights(present: sparse.csr_array, codes: NDArray[np.int64], power: float) -> Array:

@@ -1,0 +1,116 @@
+"""With what a fit is computed: within an amount of memory, on a cluster, or as usual."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from swiftcore.cli.data_argument import load_data, screen
+from swiftcore.cluster_fit import fit_on_cluster
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.shards.reader import ShardedDataset, is_sharded, open_shards
+from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.fitting import FittedModel, fit_dataset
+from swiftcore.parts_fit import Means, fit_in_parts
+from swiftcore.row_parts import why_whole
+from swiftcore.runtime.byte_size import byte_size
+from swiftcore.spec import ModelSpec
+
+LEAST = 500 * 10**6  # the packages alone take half of it
+Data = Dataset | ShardedDataset
+
+
+def add_means(parser: argparse.ArgumentParser) -> None:
+    """The flags."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="keep within so much memory, for example 4GB: rows are fitted in parts",
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="compute on a Dask cluster: local:4, or tls://host:8786 (extra [cluster])",
+    )
+
+
+def load_for_fit(chosen: argparse.Namespace, spec: ModelSpec) -> Data:
+    """The data; shards stay on the disk when the fit takes them in parts."""
+    path = Path(chosen.data)
+    if is_sharded(path) and not chosen.settings:
+        shards = open_shards(path)
+        if chosen.data_dir is None and not why_whole(spec, shards.shape[0]):
+            return shards
+    return load_data(chosen.data, chosen.settings)
+
+
+class ChosenFit:
+    """A fit by the means that were chosen; afterwards it knows who computed it.
+
+    Attributes
+    ----------
+    workers : int or None
+        Processes that computed, where they are not this one.
+    in_parts : bool
+        Whether the rows are fitted in parts.
+    """
+
+    def __init__(self, chosen: argparse.Namespace, data: Data, spec: ModelSpec) -> None:
+        self._data, self._spec, self._cluster = data, spec, chosen.cluster
+        self._memory = byte_size(chosen.memory, LEAST, "--memory") if chosen.memory else None
+        rows = data.tensor.shape[0] if isinstance(data, Dataset) else data.shape[0]
+        whole = why_whole(spec, rows, data if isinstance(data, Dataset) else None)
+        self.workers: int | None = None
+        self.in_parts = not whole and (
+            isinstance(data, ShardedDataset) or bool(chosen.memory) or bool(chosen.cluster)
+        )
+        if chosen.memory and whole:
+            raise _not_in_parts(whole)
+        if chosen.cluster and whole:
+            one = "" if spec.consensus > 1 else " One fit then runs on one worker."
+            screen.print(f"{whole.capitalize()}.{one}", highlight=False, markup=False)
+
+    def run(self, stop: Callable[[], bool], n_jobs: int | None, **more: Any) -> FittedModel:
+        """The fitted model; ``more`` are arguments of :func:`swiftcore.fitting.fit_dataset`."""
+        if self._cluster:
+            means = self._means(n_jobs)
+            found = fit_on_cluster(
+                self._data, self._spec, self._cluster, means=means, stop=stop, **more
+            )
+            self.workers = len(found.workers)
+            return found.model
+        if self.in_parts:
+            more.pop("fits_callback", None)
+            return fit_in_parts(self._data, self._spec, self._means(n_jobs), **more)
+        assert isinstance(self._data, Dataset)
+        return fit_dataset(self._data, self._spec, n_jobs=n_jobs, **more)
+
+    def _means(self, n_jobs: int | None) -> Means:
+        return Means(self._memory, n_jobs)
+
+
+def refuse_in_store(chosen: argparse.Namespace) -> None:
+    """The dashboard's own jobs have neither a budget nor a cluster."""
+    given = [name for name in ("memory", "cluster") if getattr(chosen, name)]
+    if given and chosen.data_dir is not None:
+        raise refuse(
+            "means-in-store",
+            "Fits for the dashboard's store are computed as usual",
+            f"--{given[0]}",
+            "--data-dir beside it",
+            "Write the result to a folder with --out; swift open shows it.",
+            kind=InvalidSettings,
+        )
+
+
+def _not_in_parts(why: str) -> InvalidSettings:
+    return refuse(
+        "memory-parts",
+        "This fit cannot keep to an amount of memory",
+        "--memory",
+        why,
+        "Change that setting (--row-relation neighbourhoods), or leave out --memory.",
+        kind=InvalidSettings,
+    )

@@ -1,0 +1,183 @@
+"""Parts of the rows on the workers of a cluster, as futures.
+
+Every worker holds some parts that follow each other. Per order it is sent the features once; what
+its parts answer is added to the sum of the workers before it and handed on to the next, always in
+the order of the parts, so that the bits do not depend on how many workers there are. All tasks are
+pure: what a dying worker takes with it, the scheduler has others compute again.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from swiftcore.swift.parts.local_team import read_state, state_file, write_state
+from swiftcore.swift.parts.row_part import (
+    Order,
+    PartState,
+    PartSums,
+    RowPart,
+    Shared,
+    part_sweeper,
+)
+from swiftcore.transport.sweep import Sweeper
+
+
+class Loaded:
+    """Some parts on a worker, ready for orders; when it moves, it is made anew."""
+
+    def __init__(self, parts: Sequence[RowPart], shared: Shared) -> None:
+        ThreadpoolController().limit(limits=1)
+        self.parts, self.shared = list(parts), shared
+        self.sweepers: list[Sweeper] = [part_sweeper(part, shared) for part in parts]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Loaded, (self.parts, self.shared)
+
+    def __sizeof__(self) -> int:
+        return 4 * sum(part.values.nbytes for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What some parts remember after an order, and what they answered."""
+
+    states: Sequence[PartState]
+    sums: Sequence[PartSums]
+    worker: tuple[str, int]
+
+    def __sizeof__(self) -> int:
+        return sum(array.nbytes for one in self.states for array in one.arrays().values())
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """The sum so far, and who has added to it."""
+
+    sums: PartSums
+    workers: frozenset[tuple[str, int]]
+
+
+def carry_out(loaded: Loaded, before: Answered | None, order: Order) -> Answered:
+    """An order for some parts, on the worker that holds them."""
+    states = [PartState()] * len(loaded.parts) if before is None else before.states
+
+    def one(number: int) -> tuple[PartState, PartSums]:
+        return order.carry_out(loaded.parts[number], loaded.sweepers[number], states[number])
+
+    with ThreadPoolExecutor(_threads()) as pool:
+        found = list(pool.map(one, range(len(loaded.parts))))
+    here = (socket.gethostname(), os.getpid())
+    return Answered([state for state, _ in found], [sums for _, sums in found], here)
+
+
+def add_to(running: Running | None, answered: Answered) -> Running:
+    """The sum with what more parts answered."""
+    workers = frozenset([answered.worker])
+    if running is None:
+        total, *rest = answered.sums
+    else:
+        total, rest = running.sums, list(answered.sums)
+        workers |= running.workers
+    for sums in rest:
+        total = total + sums
+    return Running(total, workers)
+
+
+def remembered(states: Sequence[PartState]) -> Answered:
+    """States that were kept in files, as after an order."""
+    return Answered(states, [], ("", 0))
+
+
+def states_of(answered: Answered) -> Sequence[PartState]:
+    """What the parts remember, on its way to a file."""
+    return answered.states
+
+
+def rows_of(answered: Answered, number: int) -> list[NDArray[np.float64]]:
+    """Factors of the parts' rows, on their way to the result."""
+    return [state.rows[number] for state in answered.states]
+
+
+def _threads() -> int:
+    from distributed import get_worker
+
+    return int(get_worker().state.nthreads)
+
+
+class DaskTeam:
+    """See :class:`swiftcore.swift.parts.engine.Team`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    parts : sequence of RowPart
+    shared : Shared
+
+    Attributes
+    ----------
+    workers : set of (host, process id)
+        Who has computed.
+    """
+
+    def __init__(self, client: Any, parts: Sequence[RowPart], shared: Shared) -> None:
+        self._client = client
+        self.workers: set[tuple[str, int]] = set()
+        homes = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        cuts = np.linspace(0, len(parts), min(len(homes), len(parts)) + 1).round().astype(int)
+        self._groups = [range(low, high) for low, high in pairwise(cuts.tolist())]
+        self._homes = homes[: len(self._groups)]
+        self._loaded = [
+            self._submit(group, Loaded, parts[numbers.start : numbers.stop], shared)
+            for group, numbers in enumerate(self._groups)
+        ]
+        self._answered: list[Any] = [None] * len(self._groups)
+
+    def run(self, order: Order) -> PartSums:
+        self._answered = [
+            self._submit(group, carry_out, loaded, before, order)
+            for group, (loaded, before) in enumerate(zip(self._loaded, self._answered, strict=True))
+        ]
+        running: Any = None
+        for group, answered in enumerate(self._answered):
+            running = self._submit(group, add_to, running, answered)
+        found: Running = running.result()
+        self.workers |= found.workers
+        return found.sums
+
+    def rows(self, number: int) -> Iterator[NDArray[np.float64]]:
+        for group, answered in enumerate(self._answered):
+            yield from self._submit(group, rows_of, answered, number).result()
+
+    def save(self, folder: Path) -> None:
+        for group, answered in enumerate(self._answered):
+            states = self._submit(group, states_of, answered).result()
+            for number, state in zip(self._groups[group], states, strict=True):
+                write_state(state_file(folder, number), state)
+
+    def load(self, folder: Path) -> None:
+        for group, numbers in enumerate(self._groups):
+            states = [read_state(state_file(folder, number)) for number in numbers]
+            self._answered[group] = self._submit(group, remembered, states)
+
+    def _submit(self, group: int, function: Any, *arguments: Any) -> Any:
+        """A task on the worker of a group, or on another one if that is gone."""
+        name = getattr(function, "__name__", "task")
+        return self._client.submit(
+            function,
+            *arguments,
+            key=f"swift-{name}-{group}-{uuid4().hex}",
+            workers=[self._homes[group]],
+            allow_other_workers=True,
+        )

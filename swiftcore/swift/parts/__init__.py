@@ -1,0 +1,1 @@
+"""A fit whose rows come in parts: one after another on this machine, or over a cluster."""

@@ -1,0 +1,123 @@
+"""A fit of rows in parts has the bits of a fit of all rows at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from swiftcore import ModelSpec, fit_dataset
+from swiftcore.cli import main
+from swiftcore.data.shards.reader import open_shards
+from swiftcore.data.synthetic.ehr import generate_ehr
+from swiftcore.errors import SwiftError
+from swiftcore.fitting import FittedModel
+from swiftcore.parts_fit import KEPT_BACK, Means, fit_in_parts
+from swiftcore.progress import FitOutcome, FitProgress
+from swiftcore.row_parts import why_whole
+from swiftcore.swift.checkpoint import FitCheckpoint
+
+SPEC = ModelSpec(rank=3, row_relation="neighbourhoods", max_iterations=6, n_restarts=1)
+ROWS = 4_300  # two parts
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large") / "made.swift"
+    out = ["--seed", "3", "--diagnoses", "60", "--medications", "64", "--out", str(folder)]
+    assert main(["data", "generate", "--patients", str(ROWS), *out]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(shards: Path) -> FittedModel:
+    return fit_dataset(open_shards(shards).to_dataset(), SPEC)
+
+
+def same(one: FittedModel, other: FittedModel) -> bool:
+    return one.digest == other.digest and one.modes == other.modes
+
+
+@pytest.mark.parametrize("more", [None, 500 * 10**6])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_parts_have_the_bits_of_the_whole(
+    shards: Path, whole: FittedModel, more: int | None, jobs: int
+) -> None:
+    held = psutil.Process().memory_info().rss  # by all tests that ran here before
+    memory = None if more is None else int((held + more) / KEPT_BACK)
+    found = fit_in_parts(open_shards(shards), SPEC, Means(memory, jobs))
+    assert same(found, whole)
+    objectives = [one.objective for one in found.history]
+    assert objectives == [one.objective for one in whole.history]
+    assert found.row_relation.kind == "neighbourhoods"
+
+
+def test_what_is_stopped_goes_on_to_the_same_bits(
+    shards: Path, whole: FittedModel, tmp_path: Path
+) -> None:
+    def after_two(now: FitProgress) -> bool:
+        return now.iteration >= 2
+
+    checkpoint = FitCheckpoint(tmp_path / "state.npz")
+    data = open_shards(shards)
+    stopped = fit_in_parts(data, SPEC, callback=after_two, checkpoint=checkpoint)
+    assert stopped.outcome is FitOutcome.STOPPED
+    begun: list[int] = []
+    again = FitCheckpoint(tmp_path / "state.npz", resumed=lambda past: begun.append(len(past)))
+    assert same(fit_in_parts(data, SPEC, checkpoint=again), whole)
+    assert begun == [3]
+
+
+def test_new_rows_are_described_alike(shards: Path, whole: FittedModel) -> None:
+    found = fit_in_parts(open_shards(shards), SPEC)
+    rows = generate_ehr(20, seed=9, n_diagnoses=60, n_medications=64).tensor
+    np.testing.assert_array_equal(found.transform(rows), whole.transform(rows))
+
+
+def test_too_little_memory_is_said(shards: Path) -> None:
+    with pytest.raises(SwiftError, match="memory"):
+        fit_in_parts(open_shards(shards), SPEC, Means(memory=1))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"row_relation": "dense"},
+        {"consensus": 2},
+        {"feature_weighting": "outcome"},
+        {"outcome_share": 0.5},
+        {"costs": "random"},
+        {"mode_costs": {"diagnosis": "one-minus-identity"}},
+    ],
+)
+def test_what_needs_all_rows_is_named(changes: dict[str, object]) -> None:
+    assert why_whole(replace(SPEC, **changes), ROWS)
+    assert not why_whole(SPEC, ROWS)
+
+
+def test_the_command_keeps_to_a_budget(shards: Path, whole: FittedModel, tmp_path: Path) -> None:
+    asked = "--rank 3 --row-relation neighbourhoods --iterations 6 --restarts 1 --json --memory 1GB"
+    command = [sys.executable, "-m", "swiftcore.cli", "fit", str(shards), *asked.split()]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "fit")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["model_digest"] == whole.digest
+    assert told["workers"] == 1 and 0 < told["peak_memory_bytes"] <= 10**9
+    lines = (tmp_path / "fit" / "memberships.csv").read_text().splitlines()
+    assert len(lines) == ROWS + 1
+
+
+def test_a_budget_for_a_fit_of_all_rows_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["fit", "heart_failure", "--rank", "2", "--memory", "1GB", "--out", str(tmp_path)]
+    assert main(asked) == 2
+    assert "--row-relation neighbourhoods" in capsys.readouterr().err.replace("\n", " ")
