@@ -6,12 +6,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from swiftcore.cli.data_argument import add_set, is_sample
+from swiftcore.cli.data_argument import add_set, is_sample, screen
+from swiftcore.data.bundle import write_bundle
+from swiftcore.data.databases.addresses import is_database
+from swiftcore.data.databases.build import build_from_database
+from swiftcore.data.databases.inspect_database import inspect_database
 from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import inspect_path
-from swiftcore.data.options import options_from_text
+from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.out_of_core.build import build_shards
 from swiftcore.data.out_of_core.database import MIN_MEMORY
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.samples import sample_folder
 from swiftcore.data.shards.manifest import ENDING
 from swiftcore.data.summary import DatasetSummary
@@ -28,7 +33,10 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
     inspect = actions.add_parser("inspect", help="what a file or folder is, and its problems")
     build = actions.add_parser("build", help="build a data set and save it as a bundle")
     for action in (inspect, build):
-        action.add_argument("path", type=Path, help="file or folder")
+        action.add_argument("path", type=Path, help="file or folder, or postgresql: for a database")
+        action.add_argument(
+            "--schema", default="", help="of the tables, when the path is postgresql:"
+        )
         add_set(action)
     build.add_argument(
         "--out",
@@ -65,13 +73,19 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
 
 def _inspect(chosen: argparse.Namespace) -> int:
     path = sample_folder(str(chosen.path)) if is_sample(str(chosen.path)) else chosen.path
-    inspection = inspect_path(path, options_from_text(chosen.settings))
+    options = options_from_text(chosen.settings)
+    if is_database(str(path)):
+        inspection = inspect_database(str(path), chosen.schema, options, _show_rows)
+    else:
+        inspection = inspect_path(path, options)
     sys.stdout.write(describe(inspection) + "\n")
     return 2 if inspection.problems else 0
 
 
 def _build(chosen: argparse.Namespace) -> int:
     options = options_from_text(chosen.settings)
+    if is_database(str(chosen.path)):
+        return _build_from_database(chosen, options)
     if chosen.out.name.endswith(ENDING):
         memory = byte_size(chosen.memory or USUAL_MEMORY, MIN_MEMORY, "--memory")
         return _saved(chosen.out, *build_shards(chosen.path, chosen.out, options, memory))
@@ -87,6 +101,28 @@ def _build(chosen: argparse.Namespace) -> int:
     dataset, seal = build_bundle(chosen.path, chosen.out, options)
     sys.stdout.write(f"{dataset!r}\nSaved to {chosen.out}, SHA-256 {seal}\n")
     return 0
+
+
+def _build_from_database(chosen: argparse.Namespace, options: BuildOptions) -> int:
+    if chosen.out.name.endswith(ENDING):
+        raise refuse(
+            "database-shards",
+            "A database is built into one file",
+            "--out",
+            chosen.out.name,
+            "Write NAME.swift.npz.",
+            kind=InvalidSettings,
+        )
+    dataset = build_from_database(str(chosen.path), chosen.schema, options, Findings(), _show_rows)
+    seal = write_bundle(dataset, chosen.out)
+    sys.stdout.write(f"{dataset!r}\nSaved to {chosen.out}, SHA-256 {seal}\n")
+    return 0
+
+
+def _show_rows(what: str, rows: int) -> bool:
+    if screen.is_terminal:
+        screen.print(f"{what}: {rows:,} rows read", end="   \r", highlight=False)
+    return False
 
 
 def _generate(chosen: argparse.Namespace) -> int:
