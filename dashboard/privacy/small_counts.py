@@ -43,6 +43,15 @@ def hidden(count: int, limit: int, total: int | None = None) -> str:
     return f"{count:,}"
 
 
+def rounded(count: int, limit: int) -> int:
+    """The nearest multiple of the limit: for counts so many that differences would tell.
+
+    Rules that differ little find nearly the same rows; of counts rounded alike no difference is
+    small. A limit of 0 rounds nothing.
+    """
+    return limit * ((2 * count + limit) // (2 * limit)) if limit else count
+
+
 def hidden_share(count: int, total: int, limit: int, digits: int = 0) -> str:
     """A percentage fit to be shown beside its total; a small count must not follow from it."""
     if total == 0:

@@ -23,6 +23,7 @@ from dashboard.store.keeping import note_use
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
+from swiftcore.definitions.define import Definition, define
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 
 if TYPE_CHECKING:
@@ -146,6 +147,13 @@ def presence(dataset_id: str, axis: int) -> sparse.csr_array:
     return _presence(str(store().root), dataset_id, str(axis))
 
 
+def definition(
+    run: str, dataset_id: str, phenotype: str, features: tuple[tuple[str, ...], ...]
+) -> Definition:
+    """The best balanced rule over some features of a phenotype; raises SwiftError without one."""
+    return _definition(str(store().root), run, dataset_id, phenotype, features)
+
+
 @st.cache_resource(show_spinner=False)
 def _store(root: str) -> Store:
     return Store(root)
@@ -189,3 +197,11 @@ def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
 @st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
 def _presence(root: str, dataset_id: str, axis: str) -> sparse.csr_array:
     return presence_of(_dataset(root, dataset_id).tensor, int(axis))
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _definition(
+    root: str, run: str, dataset_id: str, phenotype: str, features: tuple[tuple[str, ...], ...]
+) -> Definition:
+    chosen = next(one for one in phenotypes(run) if one.identifier == phenotype)
+    return define(chosen, _dataset(root, dataset_id), features)

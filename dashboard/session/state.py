@@ -105,6 +105,18 @@ def choose(
     dataset: str | None = None, run: str | None = None, phenotype: str | None = None
 ) -> None:
     """Move along the chain; what hangs on a changed link is dropped, and so are notices."""
+    choose_for_next(dataset, run, phenotype)
+    write_url()
+
+
+def choose_for_next(
+    dataset: str | None = None, run: str | None = None, phenotype: str | None = None
+) -> None:
+    """The same just before the screen is drawn anew, which writes the URL.
+
+    A URL written now could be lost: what was not sent yet is dropped when a drawing begins. The
+    browser would keep the old one, and the next press would lead back to it.
+    """
     for notice in NOTICES:
         forget(notice)
     if dataset is not None and dataset != current_dataset():
@@ -115,7 +127,6 @@ def choose(
         phenotype = phenotype or ""
     if phenotype is not None:
         set(Key.PHENOTYPE, phenotype)
-    write_url()
 
 
 def read_url() -> None:

@@ -212,5 +212,5 @@ def delete(card: DatasetCard) -> None:
         show_problems(error)
         return
     st.cache_resource.clear()
-    state.choose(dataset="", run="", phenotype="")
+    state.choose_for_next(dataset="", run="", phenotype="")
     st.rerun()

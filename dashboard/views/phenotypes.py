@@ -14,6 +14,7 @@ from dashboard.session.state import Key
 from dashboard.text.wording import capital, count_of, plural
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.comparisons import show_comparisons
+from dashboard.widgets.definition import show_definition
 from dashboard.widgets.downloads import show_report
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.lineage import show_parentage
@@ -62,6 +63,7 @@ def show() -> None:
         return
     _show_detail(summary, chosen)
     show_refit(summary, chosen)
+    show_definition(summary, chosen)
     show_comparisons(summary)
     show_report(summary)
 

@@ -206,7 +206,7 @@ def _delete(run: RunCard) -> None:
     if st.button("Delete the run", key="delete_run", disabled=not sure):
         cache.store().delete_run(run.id)
         if run.id == state.current_run():
-            state.choose(run="")
+            state.choose_for_next(run="")
         st.rerun()
 
 

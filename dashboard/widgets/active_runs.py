@@ -149,9 +149,9 @@ def look_button(run: RunCard, key: str) -> None:
             state.set(Key.PROJECTION, run.id)
         fit = selection.fit_of(run)
         if fit is None:
-            state.choose(dataset=run.dataset)
+            state.choose_for_next(dataset=run.dataset)
         else:
-            state.choose(dataset=fit.dataset, run=fit.id)
+            state.choose_for_next(dataset=fit.dataset, run=fit.id)
         if page is not None:
             st.switch_page(page)
         st.rerun()

@@ -234,5 +234,5 @@ def _build(handed: Handed, options: BuildOptions, synthetic: bool) -> None:
     _inspect.clear()
     state.set(Key.UPLOADS, state.get(Key.UPLOADS, 0) + 1)  # an empty uploader next time
     state.set(Key.BUILT, identifier)
-    state.choose(dataset=identifier)
+    state.choose_for_next(dataset=identifier)
     st.rerun()

@@ -31,7 +31,7 @@ def open_refit() -> None:
         return
     if card.state is RunState.DONE:
         state.forget(Key.REFIT)
-        state.choose(dataset=card.dataset, run=run)
+        state.choose_for_next(dataset=card.dataset, run=run)
         st.rerun()
     if card.state.active:
         st.info("The refit is being computed; it opens here when it is done.")

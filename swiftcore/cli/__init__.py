@@ -41,10 +41,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # late: the dashboard, which has a parser of its own, need not wait for the compiler
-    fit, refit, project, experiments, tune, data, open_run, backups = (
+    fit, refit, project, define, experiments, tune, data, open_run, backups = (
         import_module(f"swiftcore.cli.{name}")
         for name in (
-            *("fit", "refit", "project", "experiments"),
+            *("fit", "refit", "project", "define", "experiments"),
             *("tune", "data_commands", "open_run", "backups"),
         )
     )
@@ -53,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     project.add_project(
         commands.add_parser("project", help="describe new rows by the phenotypes of a model")
     )
+    define.add_define(commands.add_parser("define", help="a phenotype as a rule for other systems"))
+    define.add_match(commands.add_parser("match", help="the rows that a definition finds"))
     experiments.add_experiments(commands)
     tune.add_tune(commands.add_parser("tune", help="choose the settings of a model for me"))
     data.add_data_commands(

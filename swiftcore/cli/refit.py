@@ -5,25 +5,16 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
-from swiftcore.cli.data_argument import add_set, load_data, screen
-from swiftcore.cli.extras import check_dashboard
-from swiftcore.cli.fit import about_data, add_output, deliver, open_folder, run_fit
-from swiftcore.cli.result_files import DATA, MODEL
-from swiftcore.cli.spec_flags import COSTS
-from swiftcore.cli.store_argument import store_root
-from swiftcore.cost.outside.table_folder import read_tables
-from swiftcore.data.dataset import Dataset
-from swiftcore.errors import InvalidData, InvalidSettings, Problem, SwiftError, refuse
-from swiftcore.evaluation.experiments.cross_validation import data_digest
+from swiftcore.cli.data_argument import add_set, screen
+from swiftcore.cli.finished_result import FinishedResult, find_result
+from swiftcore.cli.fit import add_output, deliver, open_folder, run_fit
+from swiftcore.errors import InvalidSettings, Problem, SwiftError
 from swiftcore.fitting import FittedModel
-from swiftcore.model_costs import attach_costs
 from swiftcore.phenotypes.guidance import (
     Merge,
     Pin,
@@ -35,8 +26,6 @@ from swiftcore.phenotypes.guidance import (
 from swiftcore.phenotypes.guidance_checks import find_changes, guided_spec
 from swiftcore.progress import FitOutcome
 from swiftcore.refitting import refit
-from swiftcore.runtime.plain_json import read_json
-from swiftcore.runtime.ranges import listed, record, text
 from swiftcore.runtime.spent import stopwatch
 
 ABOUT = (
@@ -44,38 +33,12 @@ ABOUT = (
     "features of your own; then fit again from there. Every option can be given several times. "
     "Pinned profiles stay bit for bit, dropped features stay at zero."
 )
-_DATA = record(
-    {
-        "name": text(4096),
-        "given": text(4096),
-        "set": listed(text(4096), 1000),
-        "digest": text(200),
-    }
-)
 _WORDS = {
     "--split": ("P05", "this one is two"),
     "--drop": ("P02:FEATURE", "this feature does not belong to this one"),
     "--pin": ("P01", "this one stays as it is"),
     "--seed-with": ("MODE=FEATURE;...", "there is another one, with these features"),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    """A finished result: its model, its data, and what is done with the refit of it.
-
-    Attributes
-    ----------
-    data : dict
-        Where the data came from, for the refit's own files.
-    publish : callable
-        Gets the refit and when it began; returns its id in the store, or nothing.
-    """
-
-    model: FittedModel
-    dataset: Dataset
-    data: dict[str, Any]
-    publish: Callable[[FittedModel, float], str]
 
 
 def add_refit(commands: Any) -> None:
@@ -96,7 +59,7 @@ def add_refit(commands: Any) -> None:
 
 def _refit(chosen: argparse.Namespace) -> int:
     began = time.time()
-    result = _find_result(chosen)
+    result = find_result(chosen)
     model = result.model
     steps = _steps(chosen, model)
     spec = guided_spec(model.spec, find_changes(steps, model.modes, model.factors))
@@ -104,7 +67,7 @@ def _refit(chosen: argparse.Namespace) -> int:
     fit = partial(refit, result.dataset, model, steps)
     spent = stopwatch()
     fitted = run_fit(chosen, result.dataset, spec, fit)
-    took, run = spent(), result.publish(fitted, began)
+    took, run = spent(), _publish(result, fitted, began)
     deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took, began_as=model.spec)
     return 0
 
@@ -131,77 +94,19 @@ def _steps(chosen: argparse.Namespace, model: FittedModel) -> list[Step]:
     return steps
 
 
-def _find_result(chosen: argparse.Namespace) -> _Result:
-    """What RUN means: a folder or file first, then a run of the dashboard."""
-    path = Path(chosen.result)
-    if path.exists():
-        return _from_folder(chosen, path / MODEL if path.is_dir() else path)
-    if chosen.data_dir is not None:
-        return _from_store(chosen)
-    raise refuse(
-        "run-missing",
-        "There is no such result",
-        chosen.result[:80],
-        "no folder and no file",
-        "Name a folder written by swift fit, or a run with --data-dir.",
-        kind=InvalidData,
-    )
-
-
-def _from_folder(chosen: argparse.Namespace, file: Path) -> _Result:
-    model = FittedModel.load(file)
-    data, settings = chosen.data, chosen.settings
-    if data is None:
-        noted = _noted_data(file.parent / DATA)
-        data, settings = noted["given"], settings or noted["set"]
-    dataset, _ = attach_costs(
-        load_data(data, settings), model.spec, read_tables(file.parent / COSTS)
-    )
-    return _Result(model, dataset, about_data(data, settings, dataset), lambda *_: "")
-
-
-def _noted_data(path: Path) -> dict[str, Any]:
-    try:
-        plain = read_json(path.read_bytes())
-    except (OSError, ValueError):
-        plain = None
-    if not _DATA.fits(plain):
-        raise refuse(
-            "data-unknown",
-            "It is not noted where the data of this result came from",
-            str(path),
-            "no note that can be read",
-            "Name them: --data DATA.",
-            kind=InvalidSettings,
-        )
-    found: dict[str, Any] = plain
-    return found
-
-
-def _from_store(chosen: argparse.Namespace) -> _Result:
-    """A run of the dashboard by its id or the beginning of it; the refit goes there too."""
-    check_dashboard()
-    from dashboard.jobs.compute import fit_files, load_fit  # late: it is an extra
+def _publish(result: FinishedResult, fitted: FittedModel, began: float) -> str:
+    """Keep the refit of a run in its store; its id there, or nothing."""
+    if result.store is None or fitted.guidance is None or fitted.outcome is FitOutcome.STOPPED:
+        return ""
+    from dashboard.jobs.compute import fit_files  # late: it is an extra
     from dashboard.store.lineage import carry_reviews
     from dashboard.store.refit_request import refit_request
-    from dashboard.store.store import Store
 
-    store = Store(store_root(chosen))
-    fits = [card.id for card in store.runs(kind="fit")]
-    found = [run for run in fits if run.startswith(chosen.result.lower())]
-    run = found[0] if len(found) == 1 else chosen.result
-    parent, model = store.run(run), load_fit(store, run)
-    dataset = store.dataset(parent.dataset)
-
-    def publish(fitted: FittedModel, began: float) -> str:
-        if fitted.guidance is None or fitted.outcome is FitOutcome.STOPPED:
-            return ""
-        request = refit_request(parent, model.modes, model.factors, fitted.guidance.steps)
-        files = fit_files(fitted, dataset)
-        carry_reviews(store, request, files)
-        stored = store.publish_run(request, files, began, time.time() - began)
-        screen.print(escape(f"The dashboard shows it as run {stored}"), highlight=False)
-        return str(stored)
-
-    known = {"name": dataset.name, "given": f"run {run}", "set": [], "digest": data_digest(dataset)}
-    return _Result(model, dataset, known, publish)
+    store, model = result.store, result.model
+    parent = store.run(result.run)
+    request = refit_request(parent, model.modes, model.factors, fitted.guidance.steps)
+    files = fit_files(fitted, result.dataset)
+    carry_reviews(store, request, files)
+    stored = store.publish_run(request, files, began, time.time() - began)
+    screen.print(escape(f"The dashboard shows it as run {stored}"), highlight=False)
+    return str(stored)

@@ -1,0 +1,211 @@
+"""Carriers against others, held against pandas; and no small count can be worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from dashboard.fit_view.outcome_rates import outcome_rates, risk_ratio, wilson
+from dashboard.fit_view.table_one import (
+    MAX_LISTED,
+    OTHER,
+    UNKNOWN,
+    NumberLine,
+    TextLine,
+    table_one,
+)
+from swiftcore.data.side_tables import Covariate
+
+ROWS = 600
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    age = rng.normal(60, 15, ROWS).round(1)
+    age[rng.random(ROWS) < 0.1] = np.nan
+    born = np.datetime64("1940-01-01") + rng.integers(0, 20_000, ROWS).astype("timedelta64[D]")
+    born[::17] = np.datetime64("NaT")
+    sex = rng.choice(["female", "male", ""], ROWS, p=[0.5, 0.4, 0.1])
+    carries = rng.random(ROWS) < 0.3
+    died = rng.random(ROWS) < np.where(carries, 0.4, 0.2)
+    return pd.DataFrame({"age": age, "born": born, "sex": sex, "carries": carries, "died": died})
+
+
+def covariates(people: pd.DataFrame) -> tuple[Covariate, ...]:
+    return (
+        Covariate("age", "number", people["age"].to_numpy()),
+        Covariate("born", "date", people["born"].to_numpy().astype("datetime64[D]")),
+        Covariate("sex", "text", people["sex"].to_numpy().astype(str)),
+    )
+
+
+def test_numbers_and_dates_are_those_of_pandas(people: pd.DataFrame) -> None:
+    table = table_one(people["carries"].to_numpy(), covariates(people), 11)
+    assert table.carriers == f"{people['carries'].sum():,}"
+    assert table.others == f"{(~people['carries']).sum():,}"
+    days = (people["born"] - pd.Timestamp(0)).dt.total_seconds() / 86400
+    for line, column in zip(table.lines[:2], (people["age"], days), strict=True):
+        assert isinstance(line, NumberLine)
+        expected = column.groupby(people["carries"]).quantile([0.25, 0.5, 0.75])
+        for spread, side in ((line.carriers, True), (line.others, False)):
+            assert spread is not None
+            found = [spread.low, spread.median, spread.high]
+            np.testing.assert_allclose(found, expected[side].to_numpy(), rtol=1e-12)
+    assert table.lines[1].carriers.words("date").count("-") == 6  # type: ignore[union-attr]
+
+
+def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
+    line = table_one(people["carries"].to_numpy(), covariates(people), 11).lines[2]
+    assert isinstance(line, TextLine)
+    named = people["sex"].replace("", UNKNOWN)
+    expected = named.groupby(people["carries"]).value_counts(normalize=True)
+    assert [one.value for one in line.values] == ["female", "male", UNKNOWN]
+    for one in line.values:
+        assert one.carriers == pytest.approx(expected[True, one.value], rel=1e-12)
+        assert one.others == pytest.approx(expected[False, one.value], rel=1e-12)
+
+
+def test_too_few_carriers_or_others_show_nothing(people: pd.DataFrame) -> None:
+    for few in (np.arange(ROWS) < 10, np.arange(ROWS) >= 10):
+        table = table_one(few, covariates(people), 11)
+        assert table.lines == ()
+        assert {table.carriers, table.others} == {"<11", ">589"}
+
+
+def test_a_number_known_of_few_carriers_is_not_shown(people: pd.DataFrame) -> None:
+    carries = people["carries"].to_numpy()
+    age = people["age"].to_numpy().copy()
+    age[np.flatnonzero(carries)[10:]] = np.nan
+    age[np.flatnonzero(carries)[:10]] = 50.0
+    (line,) = table_one(carries, (Covariate("age", "number", age),), 11).lines
+    assert isinstance(line, NumberLine)
+    assert line.carriers is None
+    assert line.others is not None
+
+
+def test_many_values_are_put_together(people: pd.DataFrame) -> None:
+    rng = np.random.default_rng(5)
+    sites = rng.choice([f"site {number}" for number in range(30)], ROWS)
+    (line,) = table_one(people["carries"].to_numpy(), (Covariate("site", "text", sites),), 0).lines
+    assert isinstance(line, TextLine)
+    assert len(line.values) == MAX_LISTED
+    assert line.values[-1].value == OTHER
+    assert sum(one.carriers or 0.0 for one in line.values) == pytest.approx(1.0)
+
+
+def test_no_small_count_follows_from_what_is_shown() -> None:
+    """2,000 random tables: the reader knows all totals, and which cells are small.
+
+    With one line per side and known totals, the hidden counts of carriers add up to a known
+    sum within known bounds; each small count must still have two values it could be.
+    """
+    rng = np.random.default_rng(8)
+    hidden_seen = shown_seen = 0
+    for _ in range(2000):
+        limit, values = int(rng.integers(5, 12)), int(rng.integers(2, 7))
+        cells = rng.integers(0, rng.choice([8, 20, 60]), (2, values))
+        carries = np.repeat([True, False], cells.sum(axis=1))
+        words = np.concatenate([np.repeat([f"v{n}" for n in range(values)], row) for row in cells])
+        for line in table_one(carries, (Covariate("x", "text", words),), limit).lines:
+            assert isinstance(line, TextLine)
+            if line.values:
+                shown_seen += 1
+                hidden_seen += _check_line(line, carries, words, limit)
+    assert shown_seen > 500
+    assert hidden_seen > 200
+
+
+def _check_line(
+    line: TextLine, carries: NDArray[np.bool_], words: NDArray[np.str_], limit: int
+) -> int:
+    listed = [one.value for one in line.values]
+    pooled = pd.Series(words).where(pd.Series(words).isin(listed), OTHER)
+    counts = pd.crosstab(pooled, carries)
+    bounds = {}
+    for one in line.values:
+        inside, outside = int(counts.loc[one.value, True]), int(counts.loc[one.value, False])
+        for share, count, total in (
+            (one.carriers, inside, carries.sum()),
+            (one.others, outside, (~carries).sum()),
+        ):
+            assert share is None or share == pytest.approx(count / total)
+            assert share is None or not 0 < count < limit, "a small count is shown"
+        if one.carriers is None or one.others is None:
+            assert one.carriers is None and one.others is None, "the rest of a known total is shown"
+            ends = [_known_of(count, limit) for count in (inside, outside)]
+            both = inside + outside
+            low, high = max(ends[0][0], both - ends[1][1]), min(ends[0][1], both - ends[1][0])
+            small = any(0 < count < limit for count in (inside, outside))
+            bounds[one.value] = (low, high, inside, small)
+    hidden_sum = sum(inside for _, _, inside, _ in bounds.values())
+    for value, (low, high, _, small) in bounds.items():
+        rest = [ends for other, ends in bounds.items() if other != value]
+        least = max(low, hidden_sum - sum(ends[1] for ends in rest))
+        most = min(high, hidden_sum - sum(ends[0] for ends in rest))
+        assert not small or most > least, f"{value} follows from the rest: {counts}"
+    return len(bounds)
+
+
+def _known_of(count: int, limit: int) -> tuple[int, int]:
+    """What a reader who is told which hidden counts are 0, small or large knows of one."""
+    if count == 0:
+        return 0, 0
+    return (1, limit - 1) if count < limit else (limit, 10**6)
+
+
+def test_rates_are_those_of_a_direct_count(people: pd.DataFrame) -> None:
+    carries, died = people["carries"].to_numpy(), people["died"].to_numpy()
+    found = outcome_rates(carries, died, "died", "", 11)
+    assert found is not None and found.carriers and found.others and found.ratio
+    counts = pd.crosstab(people["carries"], people["died"])
+    share = counts[True] / counts.sum(axis=1)
+    assert found.carriers.value == pytest.approx(share[True], rel=1e-12)
+    assert found.others.value == pytest.approx(share[False], rel=1e-12)
+    assert found.ratio.value == pytest.approx(share[True] / share[False], rel=1e-12)
+    spread = np.sqrt((1 / counts[True] - 1 / counts.sum(axis=1)).sum())
+    ends = np.exp(np.log(found.ratio.value) + spread * 1.959964 * np.array([-1, 1]))
+    np.testing.assert_allclose([found.ratio.low, found.ratio.high], ends, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "low", "high"),
+    # Newcombe, Statistics in Medicine 17 (1998), table I, method 3
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_the_interval_of_wilson_is_the_published_one(
+    count: int, total: int, low: float, high: float
+) -> None:
+    found = wilson(count, total)
+    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+
+
+def test_a_ratio_needs_cases_on_both_sides() -> None:
+    assert risk_ratio(0, 20, 5, 20) is None
+    assert risk_ratio(5, 20, 0, 20) is None
+
+
+def test_rates_are_shown_only_when_none_of_four_counts_is_small(people: pd.DataFrame) -> None:
+    carries = people["carries"].to_numpy()
+    half = np.arange(ROWS) % 2 > 0
+    ten_inside, ten_outside = (side & (np.cumsum(side) <= 10) for side in (carries, ~carries))
+    cases = {
+        "few carriers with it": ten_inside | (~carries & half),
+        "few carriers without it": (carries & ~ten_inside) | (~carries & half),
+        "few others with it": (carries & half) | ten_outside,
+        "few others without it": (carries & half) | (~carries & ~ten_outside),
+    }
+    for name, outcome in cases.items():
+        found = outcome_rates(carries, outcome, "x", "", 11)
+        assert found is not None
+        assert (found.carriers, found.others, found.ratio) == (None, None, None), name
+        shown = outcome_rates(carries, outcome, "x", "", 10)
+        assert shown is not None and shown.carriers is not None, name
+    assert outcome_rates(np.zeros(ROWS, dtype=bool), carries, "x", "", 11) is None
