@@ -25,6 +25,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.utils import (
+    InvalidWheelFilename,
     NormalizedName,
     canonicalize_name,
     parse_sdist_filename,
@@ -35,7 +36,8 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = canonicalize_name("swift-phenotyping")
 # The extras of the project in each file; what builds the project itself is in all of them.
-LOCKS = {"run": ("dashboard",), "test": ("dashboard", "test", "bench", "docs")}
+RUN = ("dashboard", "databases", "cluster")
+LOCKS = {"run": RUN, "test": (*RUN, "test", "bench", "docs")}
 EDITABLE = "editables"  # hatchling asks for it when it installs the project in place
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SYSTEMS = (("linux", "Linux"), ("darwin", "Darwin"))
@@ -155,7 +157,10 @@ def file_hashes(index: str, name: NormalizedName, version: Version) -> list[str]
     wheels, archives = [], []
     for file, digest in links.items():
         if file.endswith(".whl"):
-            _, of, _, tags = parse_wheel_filename(file)
+            try:
+                _, of, _, tags = parse_wheel_filename(file)
+            except InvalidWheelFilename:  # of an old release; pip passes over it too
+                continue
             if of == version and any(fits(tag) for tag in tags):
                 wheels.append(digest)
         elif file.endswith((".tar.gz", ".zip")) and is_archive(file, name, version):
