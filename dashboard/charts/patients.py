@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from dashboard.charts import style
 from dashboard.fit_view.row_map import Colouring, RowMap
 
-MAX_VECTOR_POINTS = 3000  # of more, the browser's graphics card draws
+MANY = 3000  # points that are drawn small
 
 
 def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Figure:
@@ -139,16 +139,16 @@ def plane(chart: RowMap, colouring: Colouring, texts: Sequence[str]) -> go.Figur
     texts : sequence of str
         What is said beside the pointer, one per point; user text.
     """
-    drawn = go.Scattergl if len(chart.rows) > MAX_VECTOR_POINTS else go.Scatter
     figure = go.Figure()
-    look = {"size": 6 if len(chart.rows) > 500 else 8, "opacity": 0.7}
+    many = len(chart.rows) > MANY
+    look = {"size": 4 if many else 7, "opacity": 0.5 if many else 0.7}
     said = np.array([style.safe(text, 90) for text in texts], dtype=object)
     for place, name in enumerate(colouring.classes or ("",)):
         mine = colouring.values == name if colouring.classes else np.ones(len(texts), dtype=bool)
         colour = {"color": style.SERIES[place % len(style.SERIES)]}
         colour["symbol"] = style.MARKERS[place % len(style.MARKERS)]
         figure.add_trace(
-            drawn(
+            go.Scatter(  # not Scattergl: many a remote desktop has no WebGL
                 x=chart.places[mine, 0],
                 y=chart.places[mine, 1],
                 mode="markers",

@@ -22,6 +22,7 @@ from dashboard.widgets.text import plain
 
 MIN_SHARE = 0.02  # weaker phenotypes of a row are not drawn
 MAX_LANES = 12  # of a timeline
+CARD_WIDTH = 470  # pixels: two side by side on a screen of 1400, one below the other on less
 MAX_TEXT = 20_000  # characters
 # Streamlit's own backgrounds, readable in both themes; the strongest phenotype has the first
 INKS = ("blue", "orange", "green", "violet", "red", "yellow", "gray")
@@ -89,14 +90,15 @@ def show_entries(summary: FitSummary, grouped: Mapping[str, pd.DataFrame], place
         mode: table[table["phenotype"] == only] if only else table
         for mode, table in grouped.items()
     }
-    for column, (mode, table) in zip(st.columns(len(shown)), shown.items(), strict=True):
-        named = table.assign(phenotype=[_title(summary, one) for one in table["phenotype"]])
-        headings = _headings(summary, mode)
-        with column:
+    with st.container(horizontal=True):
+        for mode, table in shown.items():
+            named = table.assign(phenotype=[_title(summary, one) for one in table["phenotype"]])
+            headings = _headings(summary, mode)
             show_table(
                 hundreds(named[[name for name in headings if name in named]], ("part",)),
                 alt=f"{capital(plural(mode))} of this {summary.row_noun}",
                 column_config=headings,
+                width=CARD_WIDTH if len(shown) > 1 else "stretch",
             )
     whole = pd.concat([table.assign(kind=mode) for mode, table in shown.items()])
     download_csv(whole, place, "Download row-level data (CSV)")

@@ -19,6 +19,7 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache
 from dashboard.text.wording import row_name
 from dashboard.widgets.one_row import (
+    CARD_WIDTH,
     show_entries,
     show_facts,
     show_marked_text,
@@ -46,13 +47,13 @@ def show_row(summary: FitSummary, shared: np.ndarray, row: int, outcome: np.ndar
         name = summary.card.outcome_name or "outcome"
         facts.append((name, outcome_word(outcome[row])))
     risk = cache.risk(summary.run, summary.card.id) if summary.links else None
-    left, right = st.columns(2) if risk else (st.container(), None)
-    with left.container(border=True):
-        show_facts(row_name(summary.row_noun, fit.modes[0].labels[row]), facts)
-        show_row_phenotypes(summary, shared[row], "row")
-    if risk and right:
-        with right.container(border=True):
-            show_risk(summary, risk, fit.factors[0][row])
+    with st.container(horizontal=True):
+        with st.container(border=True, width=CARD_WIDTH if risk else "stretch"):
+            show_facts(row_name(summary.row_noun, fit.modes[0].labels[row]), facts)
+            show_row_phenotypes(summary, shared[row], "row")
+        if risk:
+            with st.container(border=True, width=CARD_WIDTH):
+                show_risk(summary, risk, fit.factors[0][row])
     if data.side.texts:
         text = data.side.texts[row].replace("\r\n", "\n").replace("\t", " ").strip()
         topics = {
