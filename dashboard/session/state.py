@@ -42,6 +42,7 @@ class Key(StrEnum):
     # uploaders are emptied by a new number
     UPLOADS = "uploads"  # data sets built in this session
     IMPORTS = "imports"  # runs imported in this session
+    DATABASE = "database"  # the reading of a database that runs or has ended
     COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself

@@ -17,9 +17,9 @@ from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, count_of
-from dashboard.widgets.add_data import add_data
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
+from dashboard.widgets.from_database import add_from_files_or_database
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.similarity import show_similarity
@@ -39,12 +39,12 @@ def show() -> None:
     _say_built()
     if not state.current_dataset():
         nothing_yet("There are no data yet. Hand over some files here.")
-        guarded(add_data)
+        guarded(add_from_files_or_database)
         return
     views = {
         "This data set": _overview,
         "How similar features are": show_similarity,
-        "Add data": _add,
+        "Add data": add_from_files_or_database,
         "Storage": show_storage,
         "Delete": _delete,
     }
@@ -69,10 +69,6 @@ def _say_built() -> None:
     page = state.page("runs")
     if page is not None and st.button("Find its phenotypes", type="primary", key="next"):
         st.switch_page(page)
-
-
-def _add() -> None:
-    add_data()
 
 
 def _overview() -> None:

@@ -25,6 +25,7 @@ from swiftcore.cost.outside.cost_table import CostTable, table_from_bytes
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_shards
+from swiftcore.data.from_path.reading_process import BUNDLE, REPORT
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
 from swiftcore.data.reading.findings import Findings, LeftOut
 from swiftcore.data.shards.reader import is_sharded
@@ -69,7 +70,7 @@ def inspect_path(
         task = "build" if keep else "inspect"
         inspection = _ask(task, Path(path), options, Path(folder))
         if keep and not inspection.problems:
-            built = Path(folder) / "bundle"
+            built = Path(folder) / BUNDLE
             built.chmod(0o600)
             os.replace(built, keep)
         return inspection
@@ -87,7 +88,7 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
     if is_sharded(Path(path)):  # mapped and checked, not parsed: a second process would only copy
         return read_shards(Path(path), options, Findings())
     with tempfile.TemporaryDirectory(prefix="swift-built-") as folder:
-        kept = Path(folder) / "bundle"
+        kept = Path(folder) / BUNDLE
         inspection = inspect_path(path, options, keep=kept)
         if inspection.problems:
             raise InvalidData(inspection.problems)
@@ -113,7 +114,7 @@ def read_costs(path: str | Path, limits: Limits = COST_LIMITS) -> tuple[CostTabl
         found = _ask("costs", Path(path), options, Path(folder))
         if found.problems:
             raise InvalidData(found.problems)
-        table = table_from_bytes((Path(folder) / "bundle").read_bytes(), found.name, limits)
+        table = table_from_bytes((Path(folder) / BUNDLE).read_bytes(), found.name, limits)
         return table, found.notes
 
 
@@ -131,9 +132,9 @@ def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspecti
     }
     with _server() as server:
         end = server.ask(request, options.limits.seconds)
-    report = folder / "report"
+    report = folder / REPORT
     if end == "done" and report.is_file() and report.stat().st_size <= MAX_REPORT:
-        return _from_report(path.name, json.loads(report.read_bytes()))
+        return inspection_from(path.name, json.loads(report.read_bytes()))
     return Inspection(
         path.name, "", {}, {}, (), (), (), (_limit_problem(end, path, options.limits),), None
     )
@@ -165,7 +166,8 @@ def _limit_problem(end: str, path: Path, limits: Limits) -> Problem:
     )
 
 
-def _from_report(name: str, report: dict[str, Any]) -> Inspection:
+def inspection_from(name: str, report: dict[str, Any]) -> Inspection:
+    """The answer of the reading process, from its plain values."""
     summary = report["summary"]
     return Inspection(
         name,
