@@ -107,6 +107,7 @@ def _work(request: dict[str, Any]) -> str:
     folder = Path(request["folder"])
     findings = Findings()
     summary: DatasetSummary | None = None
+    digest = ""
     try:
         options = BuildOptions.from_json(request["options"])
         if request["task"] == "costs":
@@ -116,7 +117,7 @@ def _work(request: dict[str, Any]) -> str:
             summary = check_shards(Path(request["path"]), findings)
         else:
             dataset = read_path(Path(request["path"]), options, findings)
-            summary = dataset.summary
+            summary, digest = dataset.summary, dataset.tensor.digest()
         if request["task"] == "build":
             (folder / BUNDLE).write_bytes(bundle_bytes(dataset, compress=False))
     except SwiftError as error:
@@ -150,4 +151,10 @@ def report_of(findings: Findings, summary: DatasetSummary | None) -> dict[str, A
         "left_out": [dataclasses.asdict(x) for x in findings.left_out],
         "problems": [dataclasses.asdict(problem) for problem in findings.problems],
         "summary": summary.to_json() if summary and not findings.problems else None,
+        "outcome_rates": findings.outcome_rates,
+        "layout": findings.layout,
+        "digest": digest if not findings.problems else "",
+        "roles": [dataclasses.asdict(role) for role in findings.roles],
+        "previews": [dataclasses.asdict(one) for one in findings.previews],
+        "options": dict(findings.options),
     }

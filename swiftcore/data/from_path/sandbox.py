@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_shards
 from swiftcore.data.from_path.reading_process import BUNDLE, REPORT
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
-from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.data.reading.findings import ColumnRole, Findings, LeftOut, Preview
 from swiftcore.data.shards.reader import is_sharded
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, Problem
@@ -41,7 +41,21 @@ _START = "from swiftcore.data.from_path.reading_process import serve; serve()"
 
 @dataclass(frozen=True)
 class Inspection:
-    """What lies at a path, what would be built from it, and everything that stands against it."""
+    """What lies at a path, what would be built from it, and everything that stands against it.
+
+    Attributes
+    ----------
+    outcome_candidates, outcome_rates : tuple of str, dict
+        Columns that could be the outcome, and how many rows have which value of each.
+    layout : str
+        Of tables of one's own: long, wide, onehot, lists, or several joined by "+".
+    digest : str
+        Of the tensor that would be built.
+    roles, previews
+        Every column of every table with its role, and the first rows.
+    options : dict
+        Of a bundle, the options it was built with.
+    """
 
     name: str
     kind: str
@@ -52,6 +66,12 @@ class Inspection:
     left_out: tuple[LeftOut, ...]
     problems: tuple[Problem, ...]
     summary: DatasetSummary | None
+    outcome_rates: dict[str, dict[str, int]] = field(default_factory=dict)
+    layout: str = ""
+    digest: str = ""
+    roles: tuple[ColumnRole, ...] = ()
+    previews: tuple[Preview, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def inspect_path(
@@ -179,7 +199,17 @@ def inspection_from(name: str, report: dict[str, Any]) -> Inspection:
         tuple(LeftOut(**one) for one in report["left_out"]),
         tuple(Problem(**one) for one in report["problems"]),
         DatasetSummary.from_json(summary) if summary else None,
+        report["outcome_rates"],
+        report["layout"],
+        report["digest"],
+        tuple(ColumnRole(**one) for one in report["roles"]),
+        tuple(_preview(one) for one in report["previews"]),
+        report["options"],
     )
+
+
+def _preview(plain: dict[str, Any]) -> Preview:
+    return Preview(plain["table"], tuple(plain["columns"]), tuple(map(tuple, plain["rows"])))
 
 
 class _Server:

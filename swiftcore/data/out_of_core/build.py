@@ -169,7 +169,7 @@ class _Build:
             self.findings.tables[plan.head.name] = rows
             row = plan.head.text_of(plan.roles.row)
             distinct = plan.may_be_patients and has_distinct(self.database, plan.number, row)
-            if is_of_patients(plan.title, distinct, plan.roles):
+            if is_of_patients(plan.title, distinct, bool(plan.roles.features)):
                 patients.append(plan)
                 self.findings.mapping[plan.title] = f"patients by {plan.roles.row}"
             elif plan.events:
