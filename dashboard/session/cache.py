@@ -17,16 +17,22 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard.fit_view.phenotype_tables import presence as presence_of
+from dashboard.fit_view.row_map import RowMap, row_map
+from dashboard.fit_view.row_risk import RiskModel, risk_model
 from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.store.cards import NEW_ROWS, RunCard, newest_sound, select_runs
 from dashboard.store.keeping import note_use
+from dashboard.store.mapped import mapped_array, mapped_dataset, mapped_fit
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Review, Reviews
 from dashboard.store.store import Store, default_root
 from swiftcore.definitions.define import Definition, define
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.shares import row_shares
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from scipy import sparse
 
     from dashboard.store.cards import DatasetCard
@@ -142,6 +148,21 @@ def phenotypes(run: str, frequency_weight: float = 1.0) -> list[Phenotype]:
     return _phenotypes(str(store().root), run, f"{frequency_weight:.2f}")
 
 
+def shares(run: str) -> NDArray[np.float64]:
+    """Rows x phenotypes of a fit: which part of each row is which phenotype."""
+    return _shares(str(store().root), run)
+
+
+def plane(run: str) -> RowMap:
+    """The rows of a fit on a plane, perhaps a part of them."""
+    return _plane(str(store().root), run)
+
+
+def risk(run: str, dataset_id: str) -> RiskModel | None:
+    """The model behind the links of a fit to its outcome, if there is one."""
+    return _risk(str(store().root), run, dataset_id)
+
+
 def presence(dataset_id: str, axis: int) -> sparse.csr_array:
     """Which row of a data set has which feature of a mode."""
     return _presence(str(store().root), dataset_id, str(axis))
@@ -169,12 +190,14 @@ def _reviews(root: str) -> Reviews:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _dataset(root: str, identifier: str) -> Dataset:
-    return _store(root).dataset(identifier)
+    found = _store(root)
+    return mapped_dataset(found.dataset(identifier), found.temporary)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _fit(root: str, run: str) -> FittedRun:
-    return _store(root).fit(run)
+    found = _store(root)
+    return mapped_fit(found.fit(run), found.temporary)
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
@@ -192,6 +215,24 @@ def _phenotypes(root: str, run: str, frequency_weight: str) -> list[Phenotype]:
         frequency_weight=float(frequency_weight),
         agreement=fitted.agreement,
     )
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _shares(root: str, run: str) -> NDArray[np.float64]:
+    return mapped_array(row_shares(_fit(root, run).factors), _store(root).temporary)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _plane(root: str, run: str) -> RowMap:
+    return row_map(_shares(root, run))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _risk(root: str, run: str, dataset_id: str) -> RiskModel | None:
+    fitted, outcome = _fit(root, run), _dataset(root, dataset_id).outcome
+    if fitted.links is None or outcome is None:
+        return None
+    return risk_model(fitted.factors[0], outcome, fitted.links)
 
 
 @st.cache_resource(max_entries=2 * KEPT, show_spinner=False)

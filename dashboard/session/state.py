@@ -58,6 +58,9 @@ class Key(StrEnum):
     ROW = "row"  # number of the row looked at
     SOUGHT = "sought"  # a label that was typed and not found
     BECAUSE = "because"  # the phenotype whose entries are listed
+    WITHOUT = "without"  # the phenotype that a row is looked at without
+    SPOKEN_FOR = "spoken_for"  # the class whose chance is explained
+    COLOUR = "colour"  # what the colours of the map of rows say
     PROJECTION = "projection"  # the run that described new rows
     # the page Review
     DRAFT = "draft"  # what was typed and not saved, by run and phenotype

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from swiftcore.spec import SETTINGS
 
 WORDINGS = {"clinician": "Clinician", "scientist": "Data scientist"}
@@ -69,6 +71,17 @@ WORDS: dict[str, dict[str, str]] = {
 def label(key: str, wording: str) -> str:
     """The words for an idea in one of the two wordings."""
     return WORDS[wording][key]
+
+
+def component_noun(mode_names: Sequence[str]) -> str:
+    """What a component is called: a topic where every feature is a word, else a phenotype."""
+    words = [name.split()[-1:] == ["word"] for name in mode_names[1:]]  # word, other word
+    return "topic" if words and all(words) else "phenotype"
+
+
+def row_name(noun: str, label: str) -> str:
+    """How a row is shown wherever phenotypes are: 'patient P0007', never to be taken for P07."""
+    return f"{noun} {label}"
 
 
 def plural(noun: str) -> str:

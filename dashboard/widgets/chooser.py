@@ -10,6 +10,7 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
+from dashboard.text.wording import capital, component_noun
 
 
 def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> str:
@@ -26,7 +27,7 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Phenotype",
+            capital(component_noun(summary.card.mode_names)),
             order,
             width=560,
             format_func=lambda each: clipped(summary.title(each), 80),
