@@ -38,8 +38,10 @@ def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
-        "Upload rows of the same kind. Each is described by itself, by the phenotypes "
-        "of this result; nothing is learned from it."
+        state.say(
+            "Upload rows of the same kind. Each is described by itself, by the phenotypes "
+            "of this result; nothing is learned from it."
+        )
     )
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
     if box.open:
@@ -160,7 +162,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     table = _memberships(projection, shared)
     show_table(
         hundreds(table[:200], projection.identifiers),
-        alt="New rows and their phenotypes",
+        alt=state.say("New rows and their phenotypes"),
         column_config=percents(projection.identifiers),
     )
     if len(table) > 200:
@@ -172,7 +174,9 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
 def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
     rows = np.arange(len(shared))
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
-    return table.rename(columns={"row": projection.modes[0].name, "carries": "phenotypes carried"})
+    return table.rename(
+        columns={"row": projection.modes[0].name, "carries": state.say("phenotypes carried")}
+    )
 
 
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:
