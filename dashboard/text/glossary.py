@@ -171,7 +171,7 @@ TERMS: tuple[Term, ...] = (
         r"\bcosine\b",
     ),
     _technical(
-        "1 - I", "A cost that knows no similarity: all features are equally far.", r"\(1 - I\)"
+        "(1 - I)", "A cost that knows no similarity: all features are equally far.", r"\(1 - I\)"
     ),
     _technical("Indicators", "For each row, which features it has at all.", r"\bindicators\b"),
     _technical(

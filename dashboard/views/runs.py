@@ -103,9 +103,8 @@ def _history() -> None:
     show_table(table, f"{len(cards)} runs, newest first")
     download_csv(table, "runs")
     by_id = {run.id: run for run in cards}
-    chosen = st.selectbox(
-        "Run", list(by_id), format_func=lambda each: _name(by_id[each]), key="history.run"
-    )
+    titles = {run.id: _name(run) for run in cards}
+    chosen = st.selectbox("Run", list(by_id), format_func=titles.__getitem__, key="history.run")
     if chosen:
         guarded(lambda: _one_run(by_id[chosen]))
 
@@ -228,17 +227,12 @@ def _compare() -> None:
         return
     left, right = st.columns(2)
     ids = list(fits)
+    titles = {each: run_name(fit) for each, fit in fits.items()}
     with left:
-        first = st.selectbox(
-            "One", ids, format_func=lambda each: run_name(fits[each]), key="compare.first"
-        )
+        first = st.selectbox("One", ids, format_func=titles.__getitem__, key="compare.first")
     with right:
         second = st.selectbox(
-            "Other",
-            ids,
-            index=1,
-            key="compare.second",
-            format_func=lambda each: run_name(fits[each]),
+            "Other", ids, index=1, key="compare.second", format_func=titles.__getitem__
         )
     if first is None or second is None or first == second:
         st.info("Choose two different runs.")

@@ -114,10 +114,11 @@ def _show_two_runs(summary: FitSummary) -> None:
         st.info("There is no other finished run of this data set to compare with.")
         return
     kept = state.get(Key.OTHER_RUN, "")
+    names = {each: run_name(fit) for each, fit in fits.items()}
     other = st.selectbox(
         "The other run",
         list(fits),
-        format_func=lambda each: run_name(fits[each]),
+        format_func=names.__getitem__,
         **state.bind_widget(Key.OTHER_RUN, kept if kept in fits else next(iter(fits))),
     )
     there = cache.fit(other)

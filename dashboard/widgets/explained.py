@@ -48,7 +48,7 @@ USED_ON = {
     "robustness": (
         *("Phenotype", "False entries", "Found again", "Similarity", "Feature", "Unclear"),
         *("95% interval", "Alarm", "Rank R", "PR-AUC", "Accuracy", "Fold", "Validation rows"),
-        *("Seed", "SD", "Lasso", "Cosine cost", "1 - I", "Noise level p", "Objective", "Spec"),
+        *("Seed", "SD", "Lasso", "Cosine cost", "(1 - I)", "Noise level p", "Objective", "Spec"),
         *("Indicators", "Membership", "Fit error", "Log loss", "Chance given"),
     ),
     "data": (
@@ -64,7 +64,7 @@ USED_ON = {
         *("Phenotype", "Feature", "Similarity", "False entries", "Fit error", "Found again"),
         *("Rank R", "Objective", "Seed", "Fold", "Validation rows", "Cosine cost", "SD"),
         *("Noise level p", "Lasso", "Spec", "Log loss", "Strength", "95% interval", "Lambda"),
-        *("Indicators", "MLP", "k-NN", "Unfolded tensor", "1 - I"),
+        *("Indicators", "MLP", "k-NN", "Unfolded tensor", "(1 - I)"),
     ),
 }
 

@@ -176,7 +176,9 @@ def _ask(setting: Setting, value: Any, key: str, **more: Any) -> Any:
     """The widget for one setting, whatever its kind."""
     words, about = state.label(setting.name), {"help": setting.help, "key": key, **more}
     if setting.choices:
-        about["format_func"] = lambda one: _choice(setting.name, one)
+        if setting.name == "costs":
+            said = {one: recipe_words(one, state.wording()) for one in setting.choices}
+            about["format_func"] = said.__getitem__
         return st.selectbox(words, setting.choices, setting.choices.index(value), **about)
     if isinstance(setting.default, bool):
         return st.checkbox(words, value, **about)
@@ -187,10 +189,6 @@ def _ask(setting: Setting, value: Any, key: str, **more: Any) -> Any:
     return kind(st.number_input(words, low, high, value, **about) or low)
 
 
-def _choice(name: str, value: str) -> str:
-    return recipe_words(value, state.wording()) if name == "costs" else value
-
-
 def experiment_form(card: DatasetCard) -> None:
     """Which question, how much effort, which methods and ranks; then start."""
     known = [kind for kind in KINDS if card.classes or kind not in NEED_OUTCOME]
@@ -198,7 +196,7 @@ def experiment_form(card: DatasetCard) -> None:
         st.selectbox(
             "Experiment",
             known,
-            format_func=lambda one: state.say(KINDS[one]),
+            format_func={one: state.say(KINDS[one]) for one in known}.__getitem__,
             key="experiment.kind",
         )
     )
@@ -283,7 +281,7 @@ def _more(kind: str, card: DatasetCard, bound: bool) -> dict[str, Any]:
         chosen["methods"] = st.multiselect(
             "Methods (none chosen: all that fit these data)",
             list(CATALOGUE),
-            format_func=lambda key: method_words(key, state.wording()),
+            format_func={key: method_words(key, state.wording()) for key in CATALOGUE}.__getitem__,
             key="experiment.methods",
         )
         if chosen["methods"] and "swift" not in chosen["methods"]:

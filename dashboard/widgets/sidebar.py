@@ -63,10 +63,11 @@ def _choose_run() -> None:
     if not fits:
         st.caption("No finished result for this data set yet.")
         return
+    names = {each: run_name(fit) for each, fit in fits.items()}
     st.selectbox(
         state.label("run"),
         list(fits),
-        format_func=lambda each: run_name(fits[each]),
+        format_func=names.__getitem__,
         **state.bind_widget(Key.RUN, state.current_run(), lambda new: state.choose(run=new)),
     )
 
