@@ -15,7 +15,9 @@ import streamlit as st
 
 from dashboard.privacy.small_counts import DEFAULT_LIMIT
 from dashboard.text import link
+from dashboard.text.wording import Vocabulary
 from dashboard.text.wording import label as label_in
+from dashboard.text.wording import vocabulary as vocabulary_of
 
 
 class Key(StrEnum):
@@ -32,6 +34,8 @@ class Key(StrEnum):
     REVIEWER = "reviewer"  # the name under which judgements are saved
     SMALL_CELLS = "small_cells"  # counts below this are hidden
     SYNTHETIC = "synthetic"  # whether the chosen data set holds nobody's real data
+    MODES = "modes"  # what the modes of the chosen data set are called
+    TOUR = "tour"  # the step of the first steps that is shown; 0 once they were left
     # what is said until it is no longer true
     DEAD_LINKS = "dead_links"  # sentences about a link that led nowhere
     DEAD_PHENOTYPE = "dead_phenotype"  # whether a link named a phenotype that is not there
@@ -160,8 +164,18 @@ def wording() -> str:
 
 
 def label(key: str) -> str:
-    """The words for an idea in the wording that is on."""
-    return label_in(key, wording())
+    """The words for an idea in the wording that is on, and in those of the data."""
+    return say(label_in(key, wording()))
+
+
+def vocabulary() -> Vocabulary:
+    """What the chosen data set calls what is found in it."""
+    return vocabulary_of(get(Key.MODES, ()))
+
+
+def say(text: str) -> str:
+    """One of the program's own sentences in the words of the chosen data set; no user text."""
+    return vocabulary().say(text)
 
 
 def reviewer() -> str:

@@ -13,7 +13,7 @@ from dashboard.session import cache, state
 from dashboard.session.fit_summary import fit_summary, resolve_phenotype
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun, plural, row_name
+from dashboard.text.wording import capital, plural, row_name, vocabulary
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
@@ -39,7 +39,7 @@ def show() -> None:
         return
     show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
-        kind = component_noun(summary.card.mode_names)
+        kind = vocabulary(summary.card.mode_names).finding
         st.warning(f"The {kind} of this link is not in this result. Here is the first one.")
     st.info(
         f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
@@ -64,7 +64,7 @@ def _outcome(summary: FitSummary) -> np.ndarray | None:
 
 def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     """Every row, a page at a time; those that carry the chosen phenotype first."""
-    kind = component_noun(summary.card.mode_names)
+    kind = vocabulary(summary.card.mode_names).finding
     st.header(f"Which {plain(summary.row_noun, 40)} has which {kind}", anchor=False)
     by = _chosen_carriers(summary)
     rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
@@ -132,7 +132,7 @@ def _memberships(summary: FitSummary, shared: np.ndarray, rows: np.ndarray) -> p
     names = {
         "row": summary.row_noun,
         "outcome": summary.card.outcome_name or "outcome",
-        "carries": f"{plural(component_noun(summary.card.mode_names))} carried",
+        "carries": f"{plural(vocabulary(summary.card.mode_names).finding)} carried",
     }
     return table.drop(columns=dead).rename(columns=names)
 
@@ -230,7 +230,7 @@ def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
         strength[carrying], None if outcome is None else outcome[carrying]
     )
     table = row_tables.hide_small(table, summary.limit)
-    kind = component_noun(summary.card.mode_names)
+    kind = vocabulary(summary.card.mode_names).finding
     show_figure(
         strengths(table, f"Part of the row that is this {kind}", "Share of the group"),
         f"Bars: how strongly {plural(summary.row_noun)} have {chosen}",

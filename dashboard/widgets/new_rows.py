@@ -39,8 +39,10 @@ def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
-        "Upload rows of the same kind. Each is described by itself, by the phenotypes "
-        "of this result; nothing is learned from it."
+        state.say(
+            "Upload rows of the same kind. Each is described by itself, by the phenotypes "
+            "of this result; nothing is learned from it."
+        )
     )
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
     if box.open:
@@ -163,7 +165,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     named = first.assign(**{noun: [row_name(noun, label) for label in first[noun]]})
     show_table(
         named,
-        alt="New rows and their phenotypes",
+        alt=state.say("New rows and their phenotypes"),
         shaded=projection.identifiers,
         column_config=shade_headings(summary),
     )
@@ -181,7 +183,9 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
 def _memberships(projection: Projection, shared: np.ndarray, chosen: slice) -> pd.DataFrame:
     rows = np.arange(len(shared))[chosen]
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
-    return table.rename(columns={"row": projection.modes[0].name, "carries": "phenotypes carried"})
+    return table.rename(
+        columns={"row": projection.modes[0].name, "carries": state.say("phenotypes carried")}
+    )
 
 
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:

@@ -26,7 +26,6 @@ from swiftcore.data.from_path.reading_process import BUNDLE, REPORT, report_of
 from swiftcore.data.from_path.sandbox import Inspection, inspection_from, read_kept
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, Problem, SwiftError
 
 ENDS_WITHIN = 3.0  # seconds from a wish to stop until the process is gone
@@ -178,19 +177,19 @@ def work() -> None:
 
 def _leave(request: Mapping[str, Any], progress: Any) -> None:
     folder, findings = Path(request["folder"]), Findings()
-    summary: DatasetSummary | None = None
+    summary, digest = None, ""
     try:
         options = BuildOptions.from_json(request["options"])
         found = build_from_database(
             request["source"], request["schema"], options, findings, progress
         )
-        summary = found.summary
+        summary, digest = found.summary, found.tensor.digest()
         (folder / BUNDLE).write_bytes(bundle_bytes(found, compress=False))
     except SwiftError as error:
         findings.problems = list(error.problems)
     except MemoryError:
         findings.problems = list(_too_large().problems)
-    report = json.dumps(report_of(findings, summary))
+    report = json.dumps(report_of(findings, summary, digest))
     (folder / REPORT).write_text(report, "utf-8")
 
 

@@ -136,11 +136,13 @@ def _work(request: dict[str, Any]) -> str:
                 "Please report this file's kind to the authors; export it again as CSV.",
             )
         ]
-    (folder / REPORT).write_text(json.dumps(report_of(findings, summary)), "utf-8")
+    (folder / REPORT).write_text(json.dumps(report_of(findings, summary, digest)), "utf-8")
     return "done"
 
 
-def report_of(findings: Findings, summary: DatasetSummary | None) -> dict[str, Any]:
+def report_of(
+    findings: Findings, summary: DatasetSummary | None, digest: str = ""
+) -> dict[str, Any]:
     """What was found, as plain values; `sandbox.inspection_from` reads it."""
     return {
         "kind": findings.kind,
