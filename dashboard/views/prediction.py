@@ -67,7 +67,8 @@ def show() -> None:
         )
         return
     st.markdown(f"Outcome: **{plain(card.outcome_name or 'outcome', 60)}**. {NOT_A_CAUSE}")
-    guarded(lambda: _show_links(card))
+    if not cache.is_blind(state.current_run()):  # as is said above the page
+        guarded(lambda: _show_links(card))
     guarded(lambda: _show_comparison(card))
 
 
