@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.server.doors import ClosedDoors
-from dashboard.session import cache, selection, state
+from dashboard.session import cache, reviewer, selection, state
 from dashboard.text.link import FIRST_PAGE
 from dashboard.text.wording import NOT_A_CAUSE, PAGES, capital, plural
 from dashboard.widgets.explained import show_words
@@ -29,6 +29,7 @@ def main() -> None:
         show_problems(_without_doors())
         return
     state.read_url()
+    reviewer.keep_name()
     with cache.one_listing():
         _draw()
 

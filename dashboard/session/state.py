@@ -68,7 +68,10 @@ class Key(StrEnum):
     PROJECTION = "projection"  # the run that described new rows
     # the page Review
     DRAFT = "draft"  # what was typed and not saved, by run and phenotype
-    SAVED_AT = "saved_at"  # when a judgement was saved last
+    ONLY_LOOKING = "only_looking"  # whether somebody without a name wants to see what was said
+    SETTLING = "settling"  # the phenotype on which reviewers differ that is looked at
+    ARBITER = "arbiter"  # who decides where votes do not
+    DECISION = "decision"  # what the arbiter chose and did not save, by run and phenotype
     WORKBOOK_SAVED = "workbook_saved"  # a sentence about a workbook, said once
     REVIEWS_RESTORED = "reviews_restored"  # what a restored copy of the judgements brought, once
     TROUBLE = "trouble"  # why a judgement could not be saved

@@ -17,6 +17,7 @@ from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, count_of
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.from_database import add_from_files_or_database
@@ -113,6 +114,9 @@ def _show_entries(dataset: Dataset) -> None:
 
 
 def _show_outcome(dataset: Dataset) -> None:
+    if cache.is_blind(state.current_run()):
+        show_hidden("how many rows have which outcome")
+        return
     if dataset.outcome is None:
         st.markdown(
             state.say("No outcome: phenotypes can be found and judged, but nothing is predicted.")
