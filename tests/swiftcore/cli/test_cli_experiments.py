@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from swiftcore.cli import main
-from swiftcore.cli.experiment_tables import experiment_tables
+from swiftcore.cli.experiment_tables import experiment_tables, interval, number
 from swiftcore.cli.progress_log import ProgressLog
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
@@ -40,6 +40,12 @@ def events(tmp_path: Path) -> Path:
     path = tmp_path / "events.csv"
     path.write_text("\n".join(lines))
     return path
+
+
+def test_a_difference_of_nothing_has_no_minus() -> None:
+    assert number(-1e-17) == "0.000"
+    assert interval(-1e-17, 0.002) == "+0.000 to +0.002"
+    assert interval(-0.002, None) == number(float("nan")) == ""
 
 
 def test_evaluate_writes_json_csv_and_a_page(
