@@ -39,6 +39,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.out_of_core
+	$(BIN)/python -m benchmarks.from_postgresql
 
 evidence: $(READY) chromium  # the paper's tables on public data; goes on where it was stopped
 	$(BIN)/python -m benchmarks.defaults

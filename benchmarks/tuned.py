@@ -29,8 +29,8 @@ from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
 from swiftcore.evaluation.experiments.tuning.tune import tuned_spec
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_labels
+from swiftcore.evaluation.protocol.intervals import paired_interval
 from swiftcore.evaluation.protocol.preparation import choose_features
-from swiftcore.evaluation.protocol.scores import paired_interval
 
 FEATURES, FOLDS = 100, 5
 

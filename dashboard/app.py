@@ -9,9 +9,10 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.server.doors import ClosedDoors
-from dashboard.session import cache, selection, state
+from dashboard.session import cache, reviewer, selection, state
 from dashboard.text.link import FIRST_PAGE
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
+from dashboard.text.wording import NOT_A_CAUSE, PAGES, capital, plural
+from dashboard.widgets.explained import show_words
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.origin import draw_page
 from dashboard.widgets.problems import show_problems
@@ -28,6 +29,7 @@ def main() -> None:
         show_problems(_without_doors())
         return
     state.read_url()
+    reviewer.keep_name()
     with cache.one_listing():
         _draw()
 
@@ -53,7 +55,8 @@ def _draw() -> None:
     for notice in notices:
         st.warning(notice)
     page.run()
-    st.caption(f"{NOT_A_CAUSE} {NOT_A_DIAGNOSIS}")
+    show_words(page.url_path or FIRST_PAGE)
+    st.caption(f"{NOT_A_CAUSE} {state.vocabulary().caution}")
 
 
 def _pages() -> dict[str, st.Page]:
@@ -68,7 +71,7 @@ def _pages() -> dict[str, st.Page]:
 def _title(name: str, title: str) -> str:
     """The page of the rows is called what the data set calls its rows, if that can be read."""
     if name != "patients" or not state.current_dataset():
-        return title
+        return state.say(title)
     names = cache.card(state.current_dataset()).mode_names
     return capital(plural(names[0])) if names else title
 

@@ -106,6 +106,8 @@ HEAVY = (  # packages that take seconds to import, and the modules that import t
     "swiftcore.transport.sweep",
 )
 SESSION_DOORS = ("get", "set", "forget", "bind_widget")
+# they read what everybody said: one hands out what may be seen, one looks for what is new
+KNOWING = ("dashboard.session.cache", "dashboard.widgets.downloads")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
 FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
@@ -287,6 +289,17 @@ def test_pages_list_runs_through_the_session() -> None:
                 yield node.lineno, ast.unparse(node)
 
     forbid(listing, *STREAMLIT)
+
+
+def test_pages_read_results_through_the_session_which_knows_who_must_not_see_the_outcome() -> None:
+    def reading(name: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.Attribute):
+            own = node.attr in ("fit", "dataset") and "store()" in ast.unparse(node.value)
+            said = node.attr in ("latest", "all") and "reviews()" in ast.unparse(node.value)
+            if (own or said) and name not in KNOWING:
+                yield node.lineno, ast.unparse(node)
+
+    forbid(reading, *STREAMLIT)
 
 
 def test_library_code_logs_and_does_not_print() -> None:

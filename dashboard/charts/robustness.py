@@ -10,13 +10,20 @@ import plotly.graph_objects as go
 
 from dashboard.charts import style
 from dashboard.charts.prediction import phenotype_labels
-from dashboard.text.result_sentences import RECIPE_TITLES
-from swiftcore.evaluation.methods.catalogue import short_title_of, title_of
+from dashboard.text.method_words import method_words, recipe_words
+from swiftcore.evaluation.methods.catalogue import short_title_of
 
 
-def noise_lines(scores: pd.DataFrame, metric: str, axis: str, ours: str = "swift") -> go.Figure:
+def noise_lines(
+    scores: pd.DataFrame,
+    metric: str,
+    axis: str,
+    ours: str = "swift",
+    wording: str = "scientist",
+) -> go.Figure:
     """Score against noise level; the line of our method is the thick one."""
-    figure = _method_lines(noise_means(scores), "level", ".0%", metric, axis, ours)
+    means = noise_means(scores)
+    figure = _method_lines(means, "level", ".0%", metric, axis, ours, wording)
     figure.update_xaxes(tickformat=".0%", tickvals=sorted(scores["level"].unique()))
     return figure
 
@@ -30,7 +37,13 @@ def rank_lines(summary: pd.DataFrame, metric: str, axis: str) -> go.Figure:
 
 
 def _method_lines(
-    means: pd.DataFrame, across: str, form: str, metric: str, axis: str, ours: str = "swift"
+    means: pd.DataFrame,
+    across: str,
+    form: str,
+    metric: str,
+    axis: str,
+    ours: str = "swift",
+    wording: str = "scientist",
 ) -> go.Figure:
     """Mean score of each method; every one has its own dash and marker, named at its end."""
     order = sorted(means["method"].unique(), key=lambda name: (name != ours, name))
@@ -38,20 +51,19 @@ def _method_lines(
     for method in order:
         one = means[means["method"] == method]
         colour, dash, marker = style.method_look(method)
+        name = style.safe(method_words(method, wording))
         figure.add_scatter(
             x=one[across],
             y=one["mean"],
             mode="lines+markers",
-            name=style.safe(title_of(method)),
+            name=name,
             line={"color": colour, "width": 4 if method == ours else 2, "dash": dash},
             marker={"symbol": marker, "size": 9},
             error_y={"type": "data", "array": one["sd"], "thickness": 1, "width": 3},
-            hovertemplate=(
-                f"{style.safe(title_of(method))}<br>%{{x:{form}}}: %{{y:.3f}}<extra></extra>"
-            ),
+            hovertemplate=f"{name}<br>%{{x:{form}}}: %{{y:.3f}}<extra></extra>",
         )
     style.dress(figure, height=480, x=axis, y=style.safe(metric))
-    _name_ends(figure, means, across)
+    _name_ends(figure, means, across, wording)
     return figure
 
 
@@ -61,13 +73,13 @@ def noise_means(scores: pd.DataFrame) -> pd.DataFrame:
     return means.fillna({"sd": 0.0}).reset_index()
 
 
-def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
+def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str, wording: str) -> None:
     """Write each method beside the end of its line, tied to it, so that no name covers another."""
     ends = means.sort_values(across).groupby("method").tail(1).sort_values("mean")
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
     line, edge = max(spread, 1e-6) * 0.042, float(means[across].max())
-    texts = [style.wrapped(short_title_of(method), 18) for method in ends["method"]]
-    colours = {trace.name: trace.line.color for trace in figure.data}
+    short = short_title_of if wording == "scientist" else lambda one: method_words(one, wording)
+    texts = [style.wrapped(short(method), 18) for method in ends["method"]]
     places = _apart(ends["mean"].tolist(), [line * (1 + text.count("<br>")) for text in texts])
     for method, value, text, place in zip(ends["method"], ends["mean"], texts, places, strict=True):
         figure.add_annotation(
@@ -83,7 +95,7 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str) -> None:
             arrowwidth=1,
             xanchor="left",
             align="left",
-            arrowcolor=colours[style.safe(title_of(method))],
+            arrowcolor=style.method_look(method)[0],
             font={"color": style.INK, "size": 11},
         )
     figure.update_xaxes(range=[-0.03 * edge, edge * 1.4], zeroline=False)
@@ -128,14 +140,18 @@ def survival_means(survival: pd.DataFrame) -> pd.DataFrame:
     return survival.groupby(["phenotype", "level"])["cosine"].mean().unstack("level")
 
 
-def stability_dots(summary: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
+def stability_dots(
+    summary: pd.DataFrame,
+    names: Mapping[str, str],
+    words: tuple[str, str] = ("other seeds", "other folds"),
+) -> go.Figure:
     """Share of other fits in which each phenotype comes back: other seeds, other folds."""
     order = summary.assign(least=summary[["seeds", "folds"]].min(axis=1))
     order = order.sort_values(["least", "cosine"], ascending=False, ignore_index=True)
     figure = go.Figure()
     for column, word, size, symbol, colour in (
-        ("seeds", "other seeds", 14, "circle-open", style.BLUE),
-        ("folds", "other folds", 8, "diamond", style.VERMILLION),
+        ("seeds", words[0], 14, "circle-open", style.BLUE),
+        ("folds", words[1], 8, "diamond", style.VERMILLION),
     ):
         figure.add_scatter(
             x=order[column],
@@ -148,7 +164,7 @@ def stability_dots(summary: pd.DataFrame, names: Mapping[str, str]) -> go.Figure
                 "color": colour,
                 "line": {"width": 2, "color": colour},
             },
-            hovertemplate=f"found again in %{{x:.0%}} of the {word}<extra></extra>",
+            hovertemplate=f"{word}: found again in %{{x:.0%}}<extra></extra>",
         )
     style.dress(figure, height=style.bars_height(len(order)), legend=True, x="Found again in")
     figure.update_xaxes(range=[-0.03, 1.05], tickformat=".0%")
@@ -165,7 +181,7 @@ def rank_line(table: pd.DataFrame, metric: str, axis: str) -> go.Figure:
             line={"color": style.BLUE, "width": 3},
             marker={"size": 9},
             error_y={"type": "data", "array": table["sd"].fillna(0.0), "thickness": 1},
-            hovertemplate="%{x} phenotypes: %{y:.3f}<extra></extra>",
+            hovertemplate=f"{style.safe(axis)} %{{x}}: %{{y:.3f}}<extra></extra>",
         )
     )
     style.dress(figure, height=380, x=axis, y=style.safe(metric))
@@ -194,9 +210,9 @@ def rank_choice(table: pd.DataFrame, recommended: int, axis: str) -> go.Figure:
             yaxis="y2" if column == "objective" else "y",
             mode="lines+markers",
             line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate=f"%{{x}} phenotypes, {name}: %{{y:.4g}}<extra></extra>",
+            hovertemplate=f"%{{x}}, {name}: %{{y:.4g}}<extra></extra>",
         )
-    style.dress(figure, height=400, x=axis, y="Share of fits", legend=True)
+    style.dress(figure, height=400, x=axis, y="Found again", legend=True)
     figure.update_layout(
         yaxis={"range": [0, 1.05], "tickformat": ".0%"},
         yaxis2={"overlaying": "y", "side": "right", "showgrid": False, "title": "Error"},
@@ -207,8 +223,9 @@ def rank_choice(table: pd.DataFrame, recommended: int, axis: str) -> go.Figure:
     return figure
 
 
-def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
+def recipe_dots(scores: pd.DataFrame, metric: str, wording: str = "scientist") -> go.Figure:
     """Score of each way of measuring similarity: every fold a small dot, the mean a large one."""
+    one_test = "single folds" if wording == "scientist" else "single tests"
     recipes = sorted(scores["recipe"].unique(), key=lambda name: (name != "cosine", name))
     figure = go.Figure()
     for place, recipe in enumerate(recipes):
@@ -217,18 +234,18 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
             x=one,
             y=[place] * len(one),
             mode="markers",
-            name="single folds",
+            name=one_test,
             legendgroup="folds",
             showlegend=place == 0,
             marker={"size": 7, "color": style.GREY, "symbol": "circle-open"},
-            hovertemplate="%{x:.3f}<extra>one fold</extra>",
+            hovertemplate="%{x:.3f}<extra></extra>",
         )
         spread = one.std(ddof=1) if len(one) > 1 else 0.0
         figure.add_scatter(
             x=[one.mean()],
             y=[place],
             mode="markers",
-            name="mean and standard deviation",
+            name="mean and its spread",
             legendgroup="mean",
             showlegend=place == 0,
             marker={"size": 15, "color": style.BLUE, "symbol": "diamond"},
@@ -237,4 +254,4 @@ def recipe_dots(scores: pd.DataFrame, metric: str) -> go.Figure:
         )
     height = style.bars_height(len(recipes), 60)
     style.dress(figure, height=height, legend=True, x=style.safe(metric))
-    return style.name_bars(figure, [RECIPE_TITLES.get(name, name) for name in recipes])
+    return style.name_bars(figure, [recipe_words(name, wording) for name in recipes])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dashboard.store.agreement import by_phenotype, votes_on
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Settlement
 from swiftcore.data.building.diagnosis_groups import diagnosis_paths, suggested_group
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
@@ -229,18 +232,23 @@ def stability(experiment: Experiment | None) -> dict[str, float]:
     return dict(zip(table["phenotype"].astype(str), shares.astype(float), strict=True))
 
 
-def clinical_names(reviews: Iterable[Review]) -> dict[str, str]:
-    """The newest clinical name of each phenotype."""
-    named = sorted((review for review in reviews if review.name), key=lambda one: one.saved_at)
-    return {review.phenotype: review.name for review in named}
+def clinical_names(reviews: Sequence[Review], settled: Mapping[str, Settlement]) -> dict[str, str]:
+    """The agreed name of each phenotype, else the one that more reviewers gave than any other."""
+    voted = {name: vote.name for name, vote in votes_on(reviews).items()}
+    agreed = {name: one.name for name, one in settled.items()}
+    names = voted | {name: given for name, given in agreed.items() if given}
+    return {name: given for name, given in names.items() if given}
 
 
-def review_states(reviews: Iterable[Review]) -> dict[str, str]:
-    """What was judged of each phenotype: 'yes', or '1 yes, 1 no' where reviewers differ."""
-    verdicts: dict[str, list[str]] = {}
-    for review in reviews:
-        verdicts.setdefault(review.phenotype, []).append(review.verdict)
-    return {name: _tally(given) for name, given in verdicts.items()}
+def review_states(
+    reviews: Iterable[Review], settled: Mapping[str, Settlement] = MappingProxyType({})
+) -> dict[str, str]:
+    """What was judged of each phenotype: 'yes', '1 yes, 1 no', or 'yes (agreed)'."""
+    tallies = {
+        name: _tally([review.verdict for review in group])
+        for name, group in by_phenotype(reviews).items()
+    }
+    return tallies | {name: f"{one.verdict} (agreed)" for name, one in settled.items()}
 
 
 def _tally(given: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ remember either.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.fit_view.phenotype_tables import presence
@@ -18,6 +18,7 @@ from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Judged
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, label, plural
 from swiftcore import __version__
 from swiftcore.errors import InvalidSettings, refuse
@@ -26,6 +27,12 @@ from swiftcore.evaluation.methods.catalogue import factorization, title_of
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.names import LESS
 from swiftcore.tensor import SparseTensor
+
+NOTHING_SAID = Judged()
+BLIND = (
+    "Written for a reviewer whose round is open: links to the outcome and what other reviewers "
+    "said are left out."
+)
 
 
 @dataclass(frozen=True)
@@ -162,7 +169,7 @@ def gather_report(
     fit: FittedRun,
     tensor: SparseTensor,
     *,
-    reviews: Iterable[Review] = (),
+    judged: Judged = NOTHING_SAID,
     experiments: Mapping[str, Experiment] | None = None,
     origins: Mapping[str, Origin] | None = None,
     limit: int = DEFAULT_LIMIT,
@@ -175,8 +182,8 @@ def gather_report(
     fit : FittedRun
     tensor : SparseTensor
         The data, for counting how many rows stand behind a feature.
-    reviews : iterable of Review
-        Of this run; those of another content are left out.
+    judged : Judged
+        Of this run; what was said of another content is left out.
     experiments, origins : dict of Experiment, dict of Origin
         Any of stability, evaluation, noise, ablation (links come with the fit), and by kind
         where those that were imported came from.
@@ -196,7 +203,7 @@ def gather_report(
         fit,
         describe_phenotypes(fit.factors, fit.modes, FEATURES_READ, agreement=fit.agreement),
         [presence(tensor, axis) for axis in range(1, tensor.n_modes)],
-        reviews,
+        judged,
         known.get("stability"),
         limit,
     )
@@ -208,7 +215,7 @@ def gather_report(
         method=title_of(fit.method),
         signed=fit.signed,
         row_noun=summary.row_noun,
-        warnings=_warnings(card, fit, limit),
+        warnings=(*_warnings(card, fit, limit), *((BLIND,) if judged.blind_for else ())),
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=_settings(fit),
         phenotypes=phenotypes,

@@ -11,10 +11,9 @@ import pandas as pd
 from dashboard.privacy.small_counts import hide_table
 from dashboard.store.imported import Origin
 from dashboard.text import result_sentences
+from dashboard.text.method_words import SECOND, recipe_words
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import ModelSpec
-
-SECOND_SCORES = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def _links(found: Experiment, names: Mapping[str, str]) -> Section:
         "Towards or away": "text",
         "Weight": "signed",
         **dict.fromkeys(result_sentences.link_ends(found), "score"),
-        "Folds with this direction": "percent",
+        "Folds that agree": "percent",
     }
     rows = [
         (
@@ -151,7 +150,7 @@ def _stability(found: Experiment, names: Mapping[str, str]) -> Section:
 
 def _evaluation(found: Experiment, limit: int, spec: ModelSpec) -> Section:
     metric = str(found.about.get("metric_title", "Score"))
-    second = SECOND_SCORES.get(str(found.about.get("metric")), "Second score")
+    second = SECOND.get(str(found.about.get("metric")), "Second score")
     summary = found.tables["summary"].sort_values("mean", ascending=False)
     own = found.spec == spec
     rank = spec.rank if own else _best_rank(summary, found.ours)
@@ -256,7 +255,7 @@ def _noise(found: Experiment, names: Mapping[str, str]) -> Section:
             for name, values in zip(means.index, means.to_numpy().tolist(), strict=True)
         ]
         tables.append(_table("noise", f"Mean {metric} by share of false entries", columns, rows))
-        sentence = result_sentences.noise(scores, metric)
+        sentence = result_sentences.noise(scores, metric, found.ours, found.about)
     survival = found.tables.get("survival")
     if survival is not None and len(survival):
         similarity = survival.pivot_table(index="phenotype", columns="level", values="cosine")
@@ -279,7 +278,7 @@ def _ablation(found: Experiment) -> Section:
     scores = found.tables["scores"]
     means = scores.groupby(["recipe", "rank"], as_index=False)["score"].mean()
     rows = [
-        (result_sentences.RECIPE_TITLES.get(row.recipe, row.recipe), str(row.rank), row.score)
+        (recipe_words(row.recipe, "scientist"), str(row.rank), row.score)
         for row in means.sort_values("score", ascending=False).itertuples()
     ]
     table = _table(

@@ -1,7 +1,8 @@
 """Reads from the store, kept in memory under keys that are text and nothing else.
 
 Ids are digests of all that went into a result, so a key never means two things.
-What is handed out is shared by all sessions: look, do not write.
+What is handed out is shared by all sessions: look, do not write. A reviewer in the middle of a
+round is handed fits, data and judgements without what must stay hidden, whatever page asks.
 
 The list of runs changes by itself, so it is kept no longer than one drawing takes. A fragment
 that is drawn by itself, and a callback, list the store anew.
@@ -20,11 +21,13 @@ from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.row_map import RowMap, row_map
 from dashboard.fit_view.row_risk import RiskModel, risk_model
 from dashboard.fit_view.summary import FEATURES_READ
+from dashboard.session import state
 from dashboard.store.cards import NEW_ROWS, RunCard, newest_sound, select_runs
 from dashboard.store.keeping import note_use
 from dashboard.store.mapped import mapped_array, mapped_dataset, mapped_fit
 from dashboard.store.review_file import ReviewsUnavailable
-from dashboard.store.reviews import Review, Reviews
+from dashboard.store.reviews import Reviews
+from dashboard.store.rounds import Judged, Rounds, blind_data, blind_fit
 from dashboard.store.store import Store, default_root
 from swiftcore.definitions.define import Definition, define
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
@@ -55,12 +58,31 @@ def reviews() -> Reviews:
     return _reviews(str(store().root))
 
 
-def latest_reviews(run: str) -> list[Review]:
-    """The newest judgements of a run; none while their file cannot be read, as is said apart."""
+def rounds() -> Rounds:
+    """The review rounds kept in the store of this server."""
+    return Rounds(reviews())
+
+
+def is_blind(run: str) -> bool:
+    """Whether the person at this screen may not see the outcome of a fit, nor what others said.
+
+    So it is in the middle of a review round on that fit, and on the chosen one: phenotypes of
+    two fits of the same data may be the same.
+    """
+    asked = {run, state.current_run()} - {""}
+    return any(rounds().is_open(one, state.reviewer()) for one in asked)
+
+
+def judged(run: str) -> Judged:
+    """What the person at this screen may see of what was said of a run.
+
+    Nothing while the file cannot be read, as is said apart.
+    """
+    blind_for = state.reviewer() if is_blind(run) else ""
     try:
-        return reviews().latest(run)
+        return rounds().judged(run, blind_for)
     except ReviewsUnavailable:
-        return []
+        return Judged(blind_for=blind_for)
 
 
 def reviews_fault(run: str) -> ReviewsUnavailable | None:
@@ -73,8 +95,9 @@ def reviews_fault(run: str) -> ReviewsUnavailable | None:
 
 
 def dataset(identifier: str) -> Dataset:
-    """A stored data set."""
-    return _dataset(str(store().root), identifier)
+    """A stored data set; without its outcome for a reviewer in the middle of a round."""
+    read = _blind_dataset if is_blind(state.current_run()) else _dataset
+    return read(str(store().root), identifier)
 
 
 def card(identifier: str) -> DatasetCard:
@@ -89,9 +112,10 @@ def datasets() -> dict[str, DatasetCard]:
 
 
 def fit(run: str) -> FittedRun:
-    """A finished fit."""
+    """A finished fit; without its links to the outcome for a reviewer in the middle of a round."""
     note_use(store().root, run)
-    return _fit(str(store().root), run)
+    found = _fit(str(store().root), run)
+    return blind_fit(found) if is_blind(run) else found
 
 
 def experiment(run: str) -> Experiment:
@@ -192,6 +216,11 @@ def _reviews(root: str) -> Reviews:
 def _dataset(root: str, identifier: str) -> Dataset:
     found = _store(root)
     return mapped_dataset(found.dataset(identifier), found.temporary)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _blind_dataset(root: str, identifier: str) -> Dataset:
+    return blind_data(_dataset(root, identifier))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

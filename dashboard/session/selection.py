@@ -47,6 +47,7 @@ def resolve() -> list[str]:
         state.set(Key.DEAD_LINKS, notices)
     card = cards.get(state.current_dataset())
     state.set(Key.SYNTHETIC, bool(card and card.synthetic))
+    state.set(Key.MODES, card.mode_names if card else ())
     shown = list(state.get(Key.DEAD_LINKS, []))
     if card and card.damaged:
         shown.append(

@@ -15,7 +15,9 @@ import streamlit as st
 
 from dashboard.privacy.small_counts import DEFAULT_LIMIT
 from dashboard.text import link
+from dashboard.text.wording import Vocabulary
 from dashboard.text.wording import label as label_in
+from dashboard.text.wording import vocabulary as vocabulary_of
 
 
 class Key(StrEnum):
@@ -32,6 +34,8 @@ class Key(StrEnum):
     REVIEWER = "reviewer"  # the name under which judgements are saved
     SMALL_CELLS = "small_cells"  # counts below this are hidden
     SYNTHETIC = "synthetic"  # whether the chosen data set holds nobody's real data
+    MODES = "modes"  # what the modes of the chosen data set are called
+    TOUR = "tour"  # the step of the first steps that is shown; 0 once they were left
     # what is said until it is no longer true
     DEAD_LINKS = "dead_links"  # sentences about a link that led nowhere
     DEAD_PHENOTYPE = "dead_phenotype"  # whether a link named a phenotype that is not there
@@ -42,6 +46,7 @@ class Key(StrEnum):
     # uploaders are emptied by a new number
     UPLOADS = "uploads"  # data sets built in this session
     IMPORTS = "imports"  # runs imported in this session
+    DATABASE = "database"  # the reading of a database that runs or has ended
     COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
@@ -63,7 +68,10 @@ class Key(StrEnum):
     PROJECTION = "projection"  # the run that described new rows
     # the page Review
     DRAFT = "draft"  # what was typed and not saved, by run and phenotype
-    SAVED_AT = "saved_at"  # when a judgement was saved last
+    ONLY_LOOKING = "only_looking"  # whether somebody without a name wants to see what was said
+    SETTLING = "settling"  # the phenotype on which reviewers differ that is looked at
+    ARBITER = "arbiter"  # who decides where votes do not
+    DECISION = "decision"  # what the arbiter chose and did not save, by run and phenotype
     WORKBOOK_SAVED = "workbook_saved"  # a sentence about a workbook, said once
     REVIEWS_RESTORED = "reviews_restored"  # what a restored copy of the judgements brought, once
     TROUBLE = "trouble"  # why a judgement could not be saved
@@ -159,8 +167,18 @@ def wording() -> str:
 
 
 def label(key: str) -> str:
-    """The words for an idea in the wording that is on."""
-    return label_in(key, wording())
+    """The words for an idea in the wording that is on, and in those of the data."""
+    return say(label_in(key, wording()))
+
+
+def vocabulary() -> Vocabulary:
+    """What the chosen data set calls what is found in it."""
+    return vocabulary_of(get(Key.MODES, ()))
+
+
+def say(text: str) -> str:
+    """One of the program's own sentences in the words of the chosen data set; no user text."""
+    return vocabulary().say(text)
 
 
 def reviewer() -> str:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from dashboard.text.wording import capital
+from dashboard.text.answers import CLEAR, UNCLEAR, loss_under_noise
+from dashboard.text.method_words import method_words, recipe_words
+from dashboard.text.numbers import percent, score, similarity
+from dashboard.text.wording import capital, count_of
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import title_of as title
 from swiftcore.phenotypes.matching import FOUND_FROM
 from swiftcore.spec import ModelSpec
 
-RECIPE_TITLES = {
-    "cosine": "similar features are close (cosine)",
-    "one-minus-identity": "no similarity (1 - I)",
-    "random": "random similarity",
-}
 SAME = 5e-4  # a difference that would be written as 0.000
+SCIENTIST = "scientist"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -36,25 +36,55 @@ def _first(names: Sequence[str], most: int = 5) -> str:
     return listed(few)
 
 
-def links(table: pd.DataFrame, steady: float = 1.0) -> str:
-    """How many phenotypes are tied to the outcome, and how many of these ties every fold shows."""
+def links(table: pd.DataFrame) -> str:
+    """How many phenotypes have a link to the outcome, and how many of these links are clear."""
     tied = table[table["weight"] != 0]
     if tied.empty:
-        return "No phenotype carries weight: these phenotypes do not predict the outcome."
+        return "No phenotype has a link to the outcome: together they do not predict it."
     towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
-    firm = int((tied["same_sign"] >= steady).sum())
-    return (
-        f"Towards the outcome: {towards}; away from it: {away}; neither: "
-        f"{len(table) - len(tied)}. Of these {len(tied)} links {firm} keep their direction in "
-        "every fold."
-    )
+    free = len(table) - len(tied)
+    text = f"Towards the outcome: {count_of(towards, 'phenotype')}; away from it: {away}"
+    text = f"{text}; no link: {free}." if free else f"{text}."
+    clear = int(((tied["low"] > 0) | (tied["high"] < 0)).sum())
+    if len(tied) == 1:
+        return f"{text} The only link is {CLEAR if clear else UNCLEAR}."
+    if clear in (0, len(tied)):
+        return f"{text} All {len(tied)} links are {CLEAR if clear else UNCLEAR}."
+    return f"{text} {clear} of the {len(tied)} links {_are(clear)} {CLEAR}, the others {UNCLEAR}."
+
+
+def class_links(table: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Which phenotype speaks most clearly for each class; classes that have none are named.
+
+    Parameters
+    ----------
+    table : DataFrame
+        phenotype, class, weight, low of several classes; names of classes are user text.
+    names : mapping
+        Phenotype id to its name; user text.
+    """
+    sure = table[table["low"] > 0]
+    best = sure.loc[sure.groupby("class")["weight"].idxmax()] if len(sure) else sure
+    titles = [f"{one} {names.get(one, '')}".strip() for one in best["phenotype"]]
+    speak = dict(zip(best["class"], titles, strict=True))
+    classes = list(dict.fromkeys(table["class"]))
+    if not speak:
+        return "No phenotype speaks clearly for any class."
+    said = listed(f"{speak[name]} for {name}" for name in classes if name in speak)
+    text = f"The strongest clear links: {said}."
+    silent = [str(name) for name in classes if name not in speak]
+    return f"{text} No phenotype speaks clearly for {_first(silent)}." if silent else text
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def link_ends(found: Experiment) -> tuple[str, str]:
     """What the two ends beside a link are called; results of before have the range of the folds."""
     if not found.about.get("interval"):
-        return "Lowest fold", "Highest fold"
-    return "From (95 %)", "To (95 %)"
+        return "Lowest", "Highest"
+    return "From (95%)", "To (95%)"
 
 
 def own_score(found: Experiment, rank: int) -> str:
@@ -64,24 +94,26 @@ def own_score(found: Experiment, rank: int) -> str:
     if row.empty or pd.isna(row["mean"].iloc[0]):
         return ""
     value, name = row.iloc[0], capital(str(found.about.get("metric_title") or "score"))
-    text = f"{name} {value['mean']:.3f}"
+    text = f"{name} {score(value['mean'])}"
     low = value.get("low", float("nan"))
     if pd.notna(low):
         low = max(0.0, float(low))
-        text += f" (95 % interval {low:.3f} to {min(1.0, value['high']):.3f})"
+        text += f" (95% interval {score(low)} to {score(min(1.0, value['high']))})"
     text += " on rows that took no part in the fit"
     chance = found.about.get("chance")
     if isinstance(chance, float):
         better = "better than" if low > chance else "not clearly better than"
-        text += f", {better} guessing ({chance:.3f})"
+        text += f", {better} guessing ({score(chance)})"
     return f"{text}."
 
 
-def whose_score(found: Experiment, shown: ModelSpec | None) -> str:
+def whose_score(found: Experiment, shown: ModelSpec | None, wording: str = SCIENTIST) -> str:
     """How the model that was compared differs from the one that is shown; empty if it is it."""
     ours = title(found.ours)
     if shown is not None and found.spec == shown:
         return ""
+    if wording != SCIENTIST:
+        return f"These numbers are of {ours} with other settings than the result that is shown."
     if found.spec is None:
         return (
             f"{ours} stands here for settings that were chosen on validation rows in each fold, "
@@ -90,7 +122,9 @@ def whose_score(found: Experiment, shown: ModelSpec | None) -> str:
     return f"{ours} stands here for another model ({found.spec.title()}) than the one shown."
 
 
-def comparison(table: pd.DataFrame, metric: str, ours: str = "SWIFT") -> str:
+def comparison(
+    table: pd.DataFrame, metric: str, ours: str = "SWIFT", wording: str = SCIENTIST
+) -> str:
     """Whom ours beats, to whom it loses and by how much, and where the folds cannot tell."""
     if table.empty:
         return f"There is nothing to compare {ours} with yet."
@@ -100,21 +134,30 @@ def comparison(table: pd.DataFrame, metric: str, ours: str = "SWIFT") -> str:
     open_ = table[~clear]
     parts = []
     if len(ahead):
-        parts.append(f"ahead of {_by(ahead)}")
+        parts.append(f"ahead of {_by(ahead, wording)}")
     if len(behind):
-        parts.append(f"behind {_by(behind)}")
+        parts.append(f"behind {_by(behind, wording)}")
     if len(open_):
-        names = listed(title(method) for method in open_["method"])
+        names = listed(method_words(method, wording) for method in open_["method"])
         parts.append(f"not clearly different from {names}")
     return f"In {metric}, {ours} is {'; '.join(parts)}."
 
 
-def _by(table: pd.DataFrame) -> str:
-    return listed(f"{title(row.method)} by {abs(row.difference):.3f}" for row in table.itertuples())
+def _by(table: pd.DataFrame, wording: str) -> str:
+    return listed(
+        f"{method_words(row.method, wording)} by {score(abs(row.difference))}"
+        for row in table.itertuples()
+    )
 
 
-def noise(scores: pd.DataFrame, metric: str, ours: str = "swift") -> str:
-    """How much of its clean score our method keeps at the highest noise level."""
+def noise(
+    scores: pd.DataFrame,
+    metric: str,
+    ours: str = "swift",
+    about: Mapping[str, Any] | None = None,
+    wording: str = SCIENTIST,
+) -> str:
+    """How much of its clean score our method keeps at the highest noise level, and how surely."""
     means = scores.groupby(["method", "level"])["score"].mean().unstack("level")
     if 0.0 not in means or means.shape[1] < 2:
         return "There is no clean score to compare with."
@@ -123,9 +166,10 @@ def noise(scores: pd.DataFrame, metric: str, ours: str = "swift") -> str:
     if ours not in kept:
         return f"There is no clean score of {title(ours)} to compare with."
     first, last = float(means.loc[ours, 0.0]), float(means.loc[ours, top])
+    what = "quality as a prediction" if wording != SCIENTIST else metric
     text = (
-        f"With {top:.0%} false entries {title(ours)} keeps {kept[ours]:.0%} of its {metric} "
-        f"({first:.3f} to {last:.3f})"
+        f"With {percent(top)} false entries {title(ours)} keeps {percent(kept[ours])} of its "
+        f"{what} ({score(first)} to {score(last)}{_loss(scores, about or {}, ours)})"
     )
     others = means[top].drop(ours).dropna()
     if others.empty:
@@ -133,7 +177,19 @@ def noise(scores: pd.DataFrame, metric: str, ours: str = "swift") -> str:
     best = str(others.idxmax())
     gap = last - others[best]
     where = "as good as" if abs(gap) < SAME else "above" if gap > 0 else "below"
-    return f"{text}; that is {where} the best of the others, {title(best)} ({others[best]:.3f})."
+    return (
+        f"{text}; that is {where} the best of the others, {method_words(best, wording)} "
+        f"({score(others[best])})."
+    )
+
+
+def _loss(scores: pd.DataFrame, about: Mapping[str, Any], ours: str) -> str:
+    """Whether the score falls at all, as far as the folds can tell."""
+    fall = loss_under_noise(scores, about, ours)
+    if fall.low != fall.low:
+        return ""
+    verdict = {"better": "a clear loss", "worse": "a clear gain"}
+    return f", {verdict.get(fall.beside(0.0), 'unclear whether that is a loss')}"
 
 
 def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
@@ -144,30 +200,33 @@ def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
     top = max(means.columns)
     lost = means.index[means[top] < found_from]
     text = (
-        f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {top:.0%} "
-        f"false entries (similarity {found_from:g} or more)"
+        f"{len(means) - len(lost)} of {len(means)} phenotypes are still found with {percent(top)} "
+        f"false entries (similarity {similarity(found_from)} or more)"
     )
     return f"{text}; treat {_first(lost)} with care." if len(lost) else f"{text}."
 
 
-def stability(table: pd.DataFrame) -> str:
+def stability(table: pd.DataFrame, wording: str = SCIENTIST) -> str:
     """How many phenotypes come back in every other fit, and which do not."""
     if table.empty:
         return "There is no phenotype to look for."
     weak = table[(table["seeds"] < 1) | (table["folds"] < 1)]
-    text = f"{len(table) - len(weak)} of {len(table)} phenotypes come back in every other fit"
+    technical = wording == SCIENTIST
+    where = "every other fit" if technical else "every repeated computation"
+    text = f"{len(table) - len(weak)} of {len(table)} phenotypes come back in {where}"
     if weak.empty:
         return f"{text}."
     least = weak.assign(share=weak[["seeds", "folds"]].min(axis=1)).sort_values("share")
     worst = least.iloc[0]
+    starts = "of the seeds" if technical else "of those with another start"
+    parts = "of the folds" if technical else "of those with a part of the data"
     return (
         f"{text}; the least steady is {worst['phenotype']}, found again in "
-        f"{worst['seeds']:.0%} of the seeds "
-        f"and {worst['folds']:.0%} of the folds."
+        f"{percent(worst['seeds'])} {starts} and {percent(worst['folds'])} {parts}."
     )
 
 
-def ranks(table: pd.DataFrame, metric: str) -> str:
+def ranks(table: pd.DataFrame, metric: str, wording: str = SCIENTIST) -> str:
     """The number of phenotypes with the best score, and the smallest that is as good.
 
     Parameters
@@ -178,16 +237,29 @@ def ranks(table: pd.DataFrame, metric: str) -> str:
     if len(table) < 2:
         return "Only one number of phenotypes was tried; try several to compare."
     best = table.loc[table["mean"].idxmax()]
-    text = f"{capital(metric)} is best with {int(best['rank'])} phenotypes ({best['mean']:.3f})"
+    technical = wording == SCIENTIST
+    text = (
+        f"{capital(metric)} is best with {int(best['rank'])} phenotypes ({score(best['mean'])})"
+        if technical
+        else f"The prediction is best with {int(best['rank'])} phenotypes"
+    )
     enough = table[table["mean"] >= best["mean"] - best["sd"]]["rank"].min()
     if best["rank"] == table["rank"].min():
         return f"{text}, the smallest number tried."
     if enough == best["rank"]:
-        return f"{text}; fewer are more than one standard deviation worse."
-    return f"{text}; {int(enough)} are within one standard deviation of it and easier to read."
+        behind = "more than one standard deviation worse" if technical else "worse"
+        return f"{text}; fewer are {behind}."
+    near = "are within one standard deviation of it" if technical else "do nearly as well"
+    return f"{text}; {int(enough)} {near} and are easier to read."
 
 
-def ablation(scores: pd.DataFrame, metric: str) -> str:
+def rank_choice(about: Mapping[str, Any], wording: str = SCIENTIST) -> str:
+    """Which number of phenotypes to take, and why, as it was stored."""
+    reason = str(about["reason"])
+    return reason if wording == SCIENTIST else reason.replace("of the fits", "of the computations")
+
+
+def ablation(scores: pd.DataFrame, metric: str, wording: str = SCIENTIST) -> str:
     """Whether cosine costs beat the others, counted fold by fold."""
     folds = scores.pivot_table(index=["rank", "fold"], columns="recipe", values="score")
     if "cosine" not in folds or folds.shape[1] < 2:
@@ -195,16 +267,19 @@ def ablation(scores: pd.DataFrame, metric: str) -> str:
     parts = []
     for recipe in folds.columns.drop("cosine"):
         gain = (folds["cosine"] - folds[recipe]).dropna()
-        than = f"with {RECIPE_TITLES.get(recipe, recipe)}"
+        than = f"with {recipe_words(recipe, wording)}"
         if abs(gain.mean()) < SAME:
             parts.append(f"the same as {than}")
             continue
         word = "better" if gain.mean() > 0 else "worse"
         agree = int((gain * gain.mean() > 0).sum())
+        tests = "folds" if wording == SCIENTIST else "tests"
         parts.append(
-            f"{abs(gain.mean()):.3f} {word} than {than} ({agree} of {len(gain)} folds agree)"
+            f"{score(abs(gain.mean()))} {word} than {than} ({agree} of {len(gain)} {tests} agree)"
         )
-    return f"With cosine costs {metric} is {listed(parts)}."
+    if wording == SCIENTIST:
+        return f"With cosine costs {metric} is {listed(parts)}."
+    return f"When the program knows which features are similar, the {metric} is {listed(parts)}."
 
 
 def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:

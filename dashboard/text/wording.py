@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from swiftcore.spec import SETTINGS
 
@@ -15,9 +17,69 @@ PAGES = {  # by the name in the URL; the page of the rows is called what the dat
     "robustness": "Robustness",
     "data": "Data",
     "runs": "Runs",
+    "help": "Help",
 }
 NOT_A_CAUSE = "A link is not a cause."
 NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What a data set calls the things that the program's own sentences speak of.
+
+    Sentences are written for phenotypes of patients; :meth:`say` gives them the words of the
+    data. Never hand user text through it.
+
+    Attributes
+    ----------
+    finding : str
+        What is found: phenotype, topic.
+    caution : str
+        What must be said of everything that was found.
+    words : tuple of pairs of str
+        Further words of our sentences, with those that stand for them.
+    """
+
+    finding: str
+    caution: str
+    words: tuple[tuple[str, str], ...] = ()
+
+    def say(self, text: str) -> str:
+        """One of the program's own sentences in the words of the data."""
+        for ours, theirs in (("phenotype", self.finding), *self.words):
+            if ours != theirs:
+                text = re.sub(rf"\b{ours}", theirs, text)
+                text = re.sub(rf"\b{capital(ours)}", capital(theirs), text)
+        return text
+
+    def say_around(self, text: str, *user_texts: str) -> str:
+        """The same for a sentence with user text in it, which stays as it is."""
+        known = [re.escape(one) for one in sorted(set(user_texts), key=len, reverse=True) if one]
+        if not known:
+            return self.say(text)
+        parts = re.split(f"({'|'.join(known)})", text)
+        return "".join(part if place % 2 else self.say(part) for place, part in enumerate(parts))
+
+
+PHENOTYPES = Vocabulary("phenotype", NOT_A_DIAGNOSIS)
+TOPICS = Vocabulary(
+    "topic",
+    "Found by an algorithm; it has understood no text.",
+    (
+        ("diagnoses and medications", "words"),
+        ("clinical name", "name"),
+        ("clinical sense", "sense"),
+        ("patient", "document"),
+    ),
+)
+
+
+def vocabulary(mode_names: Sequence[str]) -> Vocabulary:
+    """The vocabulary of a data set, by what its modes are called."""
+    words = [name.split()[-1:] == ["word"] for name in mode_names[1:]]  # word, other word
+    documents = bool(mode_names) and mode_names[0].casefold() == "document"
+    return TOPICS if documents or (words and all(words)) else PHENOTYPES
+
 
 # One line per idea: what a clinician reads, what a data scientist reads.
 _PAIRS: dict[str, tuple[str, str]] = {
@@ -36,6 +98,7 @@ _PAIRS: dict[str, tuple[str, str]] = {
     "away": ("away", "-"),
     "no_link": ("none", "0"),
     "cost": ("How similar two features are", "Cosine cost"),
+    "folds": ("Parts that are tested in turn", "Folds"),
     "objective": ("Fit error", "Objective"),
     "noise": ("Share of false entries", "Noise level p"),
     "stability": ("Found again", "Stability"),
@@ -71,12 +134,6 @@ WORDS: dict[str, dict[str, str]] = {
 def label(key: str, wording: str) -> str:
     """The words for an idea in one of the two wordings."""
     return WORDS[wording][key]
-
-
-def component_noun(mode_names: Sequence[str]) -> str:
-    """What a component is called: a topic where every feature is a word, else a phenotype."""
-    words = [name.split()[-1:] == ["word"] for name in mode_names[1:]]  # word, other word
-    return "topic" if words and all(words) else "phenotype"
 
 
 def row_name(noun: str, label: str) -> str:

@@ -17,9 +17,10 @@ from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, count_of
-from dashboard.widgets.add_data import add_data
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
+from dashboard.widgets.from_database import add_from_files_or_database
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.similarity import show_similarity
@@ -39,12 +40,12 @@ def show() -> None:
     _say_built()
     if not state.current_dataset():
         nothing_yet("There are no data yet. Hand over some files here.")
-        guarded(add_data)
+        guarded(add_from_files_or_database)
         return
     views = {
         "This data set": _overview,
         "How similar features are": show_similarity,
-        "Add data": _add,
+        "Add data": add_from_files_or_database,
         "Storage": show_storage,
         "Delete": _delete,
     }
@@ -65,14 +66,11 @@ def _say_built() -> None:
     if state.get(Key.GREETED) != built:
         state.set(Key.GREETED, built)
         state.set_widget("data.tab", "This data set")
-    st.success("The data set is built and kept. Next: find its phenotypes.")
+    st.success(state.say("The data set is built and kept. Next: find its phenotypes."))
     page = state.page("runs")
-    if page is not None and st.button("Find its phenotypes", type="primary", key="next"):
+    label = state.say("Find its phenotypes")
+    if page is not None and st.button(label, type="primary", key="next"):
         st.switch_page(page)
-
-
-def _add() -> None:
-    add_data()
 
 
 def _overview() -> None:
@@ -116,8 +114,13 @@ def _show_entries(dataset: Dataset) -> None:
 
 
 def _show_outcome(dataset: Dataset) -> None:
+    if cache.is_blind(state.current_run()):
+        show_hidden("how many rows have which outcome")
+        return
     if dataset.outcome is None:
-        st.markdown("No outcome: phenotypes can be found and judged, but nothing is predicted.")
+        st.markdown(
+            state.say("No outcome: phenotypes can be found and judged, but nothing is predicted.")
+        )
         return
     values, counts = np.unique(dataset.outcome, return_counts=True)
     names = [{"False": "no", "True": "yes"}.get(str(value), str(value)) for value in values]
@@ -126,8 +129,8 @@ def _show_outcome(dataset: Dataset) -> None:
     show_table(table.reset_index(names="Outcome"), "How many rows have which outcome")
     if counts.min() < max(USUAL_FOLDS, state.small_cells()):  # says nothing about small counts
         st.caption(
-            f"A class with fewer than {USUAL_FOLDS} rows cannot be evaluated in {USUAL_FOLDS} "
-            "folds. Under Advanced, experiments on the page Runs can leave small classes out."
+            f"A class with fewer than {USUAL_FOLDS} rows is too small to be tested. Experiments on "
+            "the page Runs can leave small classes out (Advanced)."
         )
 
 
@@ -197,7 +200,7 @@ def _delete() -> None:
     st.markdown(
         f"This deletes the data set **{plain(card.name, 60)}** and "
         f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "
-        "its phenotypes. It cannot be undone."
+        f"{state.say('its phenotypes')}. It cannot be undone."
     )
     sure = st.checkbox("I want to delete it", key=f"sure.{card.id}")
     if st.button("Delete the data set", key="delete_dataset", disabled=not sure):

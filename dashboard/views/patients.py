@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.fit_view import phenotype_tables, row_tables
+from dashboard.fit_view import row_tables
 from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import hidden
 from dashboard.session import cache, state
 from dashboard.session.fit_summary import fit_summary, resolve_phenotype
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun, plural, row_name
+from dashboard.text.wording import capital, plural, row_name, vocabulary
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
@@ -39,7 +39,7 @@ def show() -> None:
         return
     show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
-        kind = component_noun(summary.card.mode_names)
+        kind = vocabulary(summary.card.mode_names).finding
         st.warning(f"The {kind} of this link is not in this result. Here is the first one.")
     st.info(
         f"Row-level data: this page shows single {plain(plural(noun), 40)}. "
@@ -57,14 +57,13 @@ def show() -> None:
 
 
 def _outcome(summary: FitSummary) -> np.ndarray | None:
-    """The outcome of every row; None without one, or while nobody may see how it is linked."""
-    withheld = phenotype_tables.links(summary.fit.links) and not summary.links
-    return None if withheld else cache.dataset(summary.card.id).outcome
+    """The outcome of every row; None without one, or for a reader who judges blind."""
+    return None if summary.blind_for else cache.dataset(summary.card.id).outcome
 
 
 def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     """Every row, a page at a time; those that carry the chosen phenotype first."""
-    kind = component_noun(summary.card.mode_names)
+    kind = vocabulary(summary.card.mode_names).finding
     st.header(f"Which {plain(summary.row_noun, 40)} has which {kind}", anchor=False)
     by = _chosen_carriers(summary)
     rows = np.arange(len(shared)) if not by else np.array(summary.phenotypes[by].rows, dtype=int)
@@ -132,7 +131,7 @@ def _memberships(summary: FitSummary, shared: np.ndarray, rows: np.ndarray) -> p
     names = {
         "row": summary.row_noun,
         "outcome": summary.card.outcome_name or "outcome",
-        "carries": f"{plural(component_noun(summary.card.mode_names))} carried",
+        "carries": f"{plural(vocabulary(summary.card.mode_names).finding)} carried",
     }
     return table.drop(columns=dead).rename(columns=names)
 
@@ -230,7 +229,7 @@ def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
         strength[carrying], None if outcome is None else outcome[carrying]
     )
     table = row_tables.hide_small(table, summary.limit)
-    kind = component_noun(summary.card.mode_names)
+    kind = vocabulary(summary.card.mode_names).finding
     show_figure(
         strengths(table, f"Part of the row that is this {kind}", "Share of the group"),
         f"Bars: how strongly {plural(summary.row_noun)} have {chosen}",

@@ -1,9 +1,6 @@
-"""Prediction: which phenotypes go with the outcome, and how well they tell it."""
+"""Prediction: how well the phenotypes tell the outcome, and which of them do."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,47 +10,42 @@ from dashboard.privacy.small_counts import hide_table
 from dashboard.session import cache, state
 from dashboard.session.shown_from import made_for
 from dashboard.store.cards import DatasetCard
-from dashboard.text import result_sentences
-from dashboard.text.display import clipped
+from dashboard.text import answers, result_sentences
+from dashboard.text.glossary import explain
 from dashboard.text.wording import NOT_A_CAUSE, capital, plural
 from dashboard.widgets import experiments
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.guard import guarded
-from dashboard.widgets.settings_chosen import show_settings
-from dashboard.widgets.tables import download_csv, show_table
+from dashboard.widgets.method_comparison import show_comparison
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import ModelSpec
 
 CIRCULAR = (
     "These links are of the rows of the fit, and their outcome took part in it: to read them as a "
-    "score would be circular. Only scores of rows whose outcome no fit saw count, as those below."
+    "score would be circular. Only scores of rows whose outcome no fit saw count."
 )
-SECOND = {"pr_auc": "ROC AUC", "accuracy": "Macro F1"}
 HELP = {
     "clinician": (
         "Each bar is one phenotype. To the right: {rows} that have it tend to have the outcome. "
-        "To the left: they tend not to."
-    ),
-    "scientist": "Lasso coefficients on standardised memberships, fitted on all rows.",
-}
-# what the thin lines are: of results with intervals, and of those from before
-LINES = {
-    "clinician": (
-        "The thin line holds the link that very many such {rows} would give, in 95 of 100 cases.",
-        "The thin line shows how much that changes when a part of the data is left out.",
+        "To the left: they tend not to. If the thin line (95% interval) crosses 0, the link is "
+        "unclear."
     ),
     "scientist": (
-        "Whiskers: 95 % intervals by a jackknife over five groups of rows, at this strength of "
-        "the penalty.",
-        "Whiskers span the coefficients of the folds.",
+        "Lasso coefficients on standardised memberships, fitted on all rows. Whiskers: 95% "
+        "intervals by a jackknife over five groups of rows, at this strength of the penalty."
     ),
 }
+OF_BEFORE = "The thin line spans what was found when a part of the data was left out."
+NO_CALIBRATION = (
+    "This comparison was computed before chances were kept beside what came true. To see them, "
+    "delete it on the page Runs (History) and compute it again."
+)
 
 
 def show() -> None:
-    """Links of the phenotypes first, then how well they predict, beside other methods."""
+    """How well first, with its certainty; then which phenotypes; then other methods."""
     st.title("Prediction")
     if not state.current_dataset():
         nothing_yet("There are no data yet.", "data")
@@ -67,12 +59,138 @@ def show() -> None:
         )
         return
     st.markdown(f"Outcome: **{plain(card.outcome_name or 'outcome', 60)}**. {NOT_A_CAUSE}")
+    words = ("Alarm", "Case", "Guessing", "95% interval")
+    st.header("How well", help=explain(*words), anchor=False)
+    guarded(lambda: experiments.show_newest("evaluation", lambda found: _how_well(card, found)))
+    if cache.is_blind(state.current_run()):  # as is said above the page
+        return
+    st.header(
+        state.say("Which phenotypes go with the outcome"),
+        help=state.say(explain("Link to the outcome", "Unclear")),
+        anchor=False,
+    )
     guarded(lambda: _show_links(card))
-    guarded(lambda: _show_comparison(card))
+
+
+def _how_well(card: DatasetCard, found: experiments.Found) -> None:
+    experiment, spec = found.experiment, _shown_spec()
+    own = experiment.spec is not None and experiment.spec == spec
+    rank = _told_rank(experiment, spec)
+    rows, classes = plural(card.mode_names[0]), card.outcome_name or "class"
+    answer = answers.prediction(experiment, rank, rows, classes, own)
+    answer = state.vocabulary().say_around(answer, rows, classes)
+    if answer:
+        st.markdown(f"**{plain(answer, 400)}**")
+    else:
+        st.info("This comparison has no score of these phenotypes.")
+    if own and state.wording() == "scientist":
+        st.caption(plain(result_sentences.own_score(experiment, rank)), help=explain("PR-AUC"))
+    if not own:
+        _offer_own_score(experiment, spec)
+    left, right = st.columns(2)
+    with left:
+        _show_curve(card, experiment, rank)
+    with right:
+        _show_calibration(experiment, rank)
+    show_comparison(experiment, rank, own)
+
+
+def _shown_spec() -> ModelSpec | None:
+    """Of the result chosen at the left."""
+    run = state.current_run()
+    return cache.store().run(run).request.spec if run else None
+
+
+def _told_rank(found: Experiment, spec: ModelSpec | None) -> int:
+    """The number of phenotypes of the result that is shown, if it was scored; else the best."""
+    summary = found.tables["summary"]
+    mine = summary[summary["method"] == found.ours].sort_values("mean")
+    wanted = found.spec.rank if found.spec else spec.rank if spec else 0
+    if wanted in set(mine["rank"]):
+        return int(wanted)
+    return int(mine["rank"].iloc[-1]) if len(mine) else 0
+
+
+def _offer_own_score(found: Experiment, spec: ModelSpec | None) -> None:
+    """Whose numbers these are instead, and the way to those of the result that is shown."""
+    st.info(plain(result_sentences.whose_score(found, spec, state.wording()), 400))
+    if spec is not None:
+        experiments.start_button(
+            experiments.request_for("evaluation"), "Score this result", "score.this"
+        )
+
+
+def _of(table: pd.DataFrame | None, found: Experiment, rank: int) -> pd.DataFrame:
+    """The lines of our method with so many phenotypes."""
+    if table is None:
+        return pd.DataFrame()
+    return table[(table["method"] == found.ours) & (table["rank"] == rank)]
+
+
+def _show_curve(card: DatasetCard, found: Experiment, rank: int) -> None:
+    """Precision and recall; for several classes, which is taken for which."""
+    technical = state.wording() == "scientist"
+    curves = _of(found.tables.get("curves"), found, rank)
+    if len(curves):
+        chance = float(found.about.get("chance") or 0.0)
+        help_ = explain("Precision", "Recall") if technical else explain("Alarm", "Case")
+        title = "Precision and recall" if technical else "Right alarms against cases found"
+        st.subheader(title, help=help_, anchor=False)
+        show_figure(
+            charts.precision_recall(curves, chance, state.wording()),
+            "Line: the share of right alarms against the share of cases that are found; "
+            f"guessing is at {chance:.0%}.",
+            curves.drop(columns=["method", "rank"]).rename(columns=capital),
+            "precision_recall",
+        )
+        return
+    confusion = _of(found.tables.get("confusion"), found, rank)
+    if confusion.empty:
+        return
+    help_ = explain("Confusion matrix") if technical else None
+    st.subheader("Which class is taken for which", help=help_, anchor=False)
+    classes = [str(name) for name in found.about.get("classes") or card.classes]
+    counts = hide_table(charts.confusion_counts(confusion, classes), state.small_cells())
+    show_figure(
+        charts.confusion(confusion, classes, state.small_cells()),
+        f"Squares: which of {len(classes)} classes is taken for which.",
+        counts.rename_axis("Truth").reset_index(),
+        "confusion",
+    )
+
+
+def _show_calibration(found: Experiment, rank: int) -> None:
+    """Chances beside what came true; older results say that they have none."""
+    technical = state.wording() == "scientist"
+    title = "Calibration" if technical else "Do chances come true?"
+    st.subheader(title, help=explain("Chance given"), anchor=False)
+    if "calibration" not in found.tables:
+        st.info(NO_CALIBRATION)
+        return
+    mine = _of(found.tables["calibration"], found, rank)
+    if mine.empty:
+        st.info("There are no chances to compare.")
+        return
+    by = [name for name in ("subset", "repeat") if name in found.tables["scores"]]
+    times = max(1, len(found.tables["scores"][by].drop_duplicates())) if by else 1
+    shown = charts.shown_groups(mine, state.small_cells(), times)
+    binary = len(found.about.get("classes") or ()) == 2
+    came = "Share that had the outcome" if binary else "Share put into the right class"
+    answer = answers.calibration(mine)
+    table = pd.DataFrame({"Chance given": shown["expected"].round(3)})
+    table[came] = (shown["cases"] / shown["count"]).round(3)
+    show_figure(
+        charts.calibration_dots(shown, "Chance given", came),
+        f"Dots: chances given against what came true. {answer}",
+        table,
+        "calibration",
+    )
+    st.caption(answer)
+    if len(shown) < len(mine):
+        st.caption(f"{len(mine) - len(shown)} groups of few rows are not drawn.")
 
 
 def _show_links(card: DatasetCard) -> None:
-    st.header("Which phenotypes go with the outcome")
     run = state.current_run()
     if not run:
         nothing_yet("There are no phenotypes of these data yet.", "runs")
@@ -82,173 +200,73 @@ def _show_links(card: DatasetCard) -> None:
         notes = links.about.get("notes", ()) if links is not None else ()
         st.info(plain(" ".join(notes)) or "This result holds no links to the outcome.")
         return
-    table = links.tables["links"]
-    if len(card.classes) > 2:
-        known = [str(name) for name in table["class"].unique()]
-        chosen = st.selectbox("Links towards", known, format_func=clipped, key="links.class")
-        table = table[table["class"] == chosen]
     if made_for():
         st.warning(CIRCULAR)
-    st.markdown(plain(result_sentences.links(table)))
-    lines = LINES[state.wording()][0 if links.about.get("interval") else 1]
-    about = f"{HELP[state.wording()]} {lines}"
+    if len(card.classes) > 2:
+        _show_matrix(card, links)
+    else:
+        _show_bars(card, links)
+
+
+def _show_bars(card: DatasetCard, links: Experiment) -> None:
+    table = links.tables["links"]
+    answer = state.say(result_sentences.links(table))
+    st.markdown(f"**{answer}**")
+    about = state.say(HELP[state.wording()])
+    if not links.about.get("interval"):
+        about = f"{about.partition(' If the')[0].partition(' Whiskers')[0]} {OF_BEFORE}"
     st.caption(about.format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
-    shown = _link_table(table, names, result_sentences.link_ends(links))
     show_figure(
         charts.link_bars(table, names, state.label("link")),
-        f"Diverging bars: the link of {len(table)} phenotypes to the outcome. "
-        f"{result_sentences.links(table)}",
-        shown,
+        state.say(f"Bars to both sides: the link of each of {len(table)} phenotypes. {answer}"),
+        _link_table(table, names, result_sentences.link_ends(links)),
         "links_to_outcome",
     )
 
 
-def _link_table(table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str]) -> pd.DataFrame:
+def _show_matrix(card: DatasetCard, links: Experiment) -> None:
+    """Several classes: all links at once; the numbers in a table of their own."""
+    table, names = links.tables["links"], experiments.phenotype_names()
+    classes = [str(name) for name in table["class"].unique()]
+    answer = result_sentences.class_links(table, names)
+    answer = state.vocabulary().say_around(answer, *classes, *names.values())
+    st.markdown(f"**{plain(answer, 1000)}**")
+    st.caption(
+        state.say(
+            "Each line is one phenotype, each column one class. Warm colours: the phenotype "
+            "speaks for the class; blue: against it. Links without a number are unclear."
+        )
+    )
+    ends = result_sentences.link_ends(links)
+    show_figure(
+        charts.link_matrix(table, names, classes, state.label("link")),
+        state.say(f"Squares: how phenotypes speak for {len(classes)} classes."),
+        _link_table(table, names, ends, classes=True),
+        "links_to_outcome",
+    )
+
+
+def _link_table(
+    table: pd.DataFrame, names: dict[str, str], ends: tuple[str, str], classes: bool = False
+) -> pd.DataFrame:
     order = table.sort_values("weight", ascending=False)
     words = [
         state.label("towards" if weight > 0 else "away" if weight < 0 else "no_link")
         for weight in order["weight"]
     ]
-    return pd.DataFrame(
-        {
-            "Phenotype": order["phenotype"],
-            "Name": [names.get(one, "") for one in order["phenotype"]],
-            "Direction": words,
-            state.label("link"): order["weight"].round(4),
-            ends[0]: order["low"].round(4),
-            ends[1]: order["high"].round(4),
-            "Folds with this direction": order["same_sign"].map("{:.0%}".format),
-            "Folds that use it": order["chosen"].map("{:.0%}".format),
-        }
-    )
-
-
-def _show_comparison(card: DatasetCard) -> None:
-    st.header("How well, beside other methods")
-    experiments.show_newest("evaluation", lambda found: _draw_comparison(card, found))
-
-
-def _shown_spec() -> ModelSpec | None:
-    """Of the result chosen at the left."""
-    run = state.current_run()
-    return cache.store().run(run).request.spec if run else None
-
-
-def _show_own_score(found: Experiment, spec: ModelSpec | None) -> None:
-    """The one number of the result that is shown; without it, what the table is of instead."""
-    differs = result_sentences.whose_score(found, spec)
-    if differs:
-        st.info(plain(differs, 400))
-        if spec is not None:
-            experiments.start_button(
-                experiments.request_for("evaluation"), "Score this result", "score.this"
-            )
-        return
-    score = result_sentences.own_score(found, found.spec.rank if found.spec else 0)
-    st.markdown(f"**This result: {plain(score)}**" if score else "This result has no score.")
-
-
-def _draw_comparison(card: DatasetCard, found: experiments.Found) -> None:
-    about, tables = found.experiment.about, found.experiment.tables
-    metric, spec = str(about.get("metric_title", "Score")), _shown_spec()
-    ours, own = result_sentences.title(found.experiment.ours), found.experiment.spec == spec
-    _show_own_score(found.experiment, spec)
-    rank = _choose_rank(tables["summary"], found.experiment)
-    here = {
-        name: table[table["rank"].isin([0, rank])]
-        for name, table in tables.items()
-        if "rank" in table
+    clear = ((order["low"] > 0) | (order["high"] < 0)).map({True: "clear", False: "unclear"})
+    shown = {
+        state.say("Phenotype"): order["phenotype"],
+        "Name": [names.get(one, "") for one in order["phenotype"]],
+        **({"Class": order["class"]} if classes else {}),
+        "Direction": words,
+        state.label("link"): order["weight"].round(3),
+        ends[0]: order["low"].round(3),
+        ends[1]: order["high"].round(3),
+        "Certainty": clear.where(order["weight"] != 0, ""),
     }
-    st.markdown(plain(result_sentences.comparison(here["comparison"], metric, ours)))
-    second = SECOND.get(str(about.get("metric")), "Second score")
-    scores = _score_table(here["summary"], metric, second)
-    if own:
-        scores["Method"] = scores["Method"].replace(ours, f"{ours} (this result)")
-    show_table(scores, f"Scores of {len(scores)} methods, best first")
-    chance = _chance(about)
-    guess = f"; guessing reaches {chance:.3f}" if chance else ""
-    st.caption(f"Mean over rows that took no part in the fit{guess}.")
-    download_csv(scores, "scores")
-    if len(here["comparison"]):
-        st.subheader("Differences, fold by fold")
-        _show_differences(here["comparison"], metric, ours)
-    _show_curve(card, here, found.experiment)
-    with st.expander("Settings that were chosen"):
-        show_settings(here["scores"], metric)
-
-
-def _choose_rank(summary: pd.DataFrame, found: Experiment) -> int:
-    ranks = sorted(int(rank) for rank in summary["rank"].unique() if rank)
-    if len(ranks) < 2:
-        return ranks[0] if ranks else 0
-    best = summary[summary["method"] == found.ours].sort_values("mean")["rank"]
-    first = found.spec.rank if found.spec else int(best.iloc[-1]) if len(best) else ranks[0]
-    start = ranks.index(first) if first in ranks else 0
-    return int(st.selectbox(state.label("rank"), ranks, index=start, key="evaluation.rank"))
-
-
-def _score_table(summary: pd.DataFrame, metric: str, second: str) -> pd.DataFrame:
-    order = summary.sort_values("mean", ascending=False)
-    return pd.DataFrame(
-        {
-            "Method": order["method"].map(result_sentences.title),
-            capital(metric): order["mean"].round(3),
-            "± SD": order["sd"].round(3),
-            second: order["second_mean"].round(3),
-            "Kind": order["kind"],
-            "R": [str(rank) if rank else "" for rank in order["rank"]],
-            "Folds": order["n"],
-        }
-    )
-
-
-def _show_differences(table: pd.DataFrame, metric: str, ours: str) -> None:
-    st.caption(
-        f"{ours} minus the other on the same folds, with a 95 % interval. Filled: clear. "
-        "Open: the folds cannot tell."
-    )
-    shown = table.assign(method=table["method"].map(result_sentences.title))
-    show_figure(
-        charts.difference_dots(table, metric, ours),
-        f"Dots with intervals: difference in {metric} between {ours} and {len(table)} others. "
-        f"{result_sentences.comparison(table, metric, ours)}",
-        shown.round(4).rename(columns=capital),
-        "differences",
-    )
-
-
-def _chance(about: Mapping[str, Any]) -> float:
-    chance = about.get("chance")
-    return float(chance) if isinstance(chance, int | float) else 0.0
-
-
-def _show_curve(card: DatasetCard, tables: dict[str, pd.DataFrame], found: Experiment) -> None:
-    about = found.about
-    curves, confusion = tables.get("curves"), tables.get("confusion")
-    table = curves if curves is not None else confusion
-    if table is None or table.empty:
-        return
-    binary = curves is not None
-    st.subheader("Precision and recall" if binary else "Which class is taken for which")
-    methods = sorted(table["method"].unique(), key=lambda name: (name != found.ours, name))
-    method = st.selectbox("Method", methods, format_func=result_sentences.title, key="curve.method")
-    one = table[table["method"] == method]
-    if binary:
-        chance = _chance(about)
-        show_figure(
-            charts.precision_recall(one, chance),
-            f"Precision against recall of {result_sentences.title(method)}; "
-            f"guessing is at {chance:.2f}.",
-            one.drop(columns="method").rename(columns=capital),
-            "precision_recall",
-        )
-        return
-    classes = [str(name) for name in about.get("classes") or card.classes]
-    counts = hide_table(charts.confusion_counts(one, classes), state.small_cells())
-    show_figure(
-        charts.confusion(one, classes, state.small_cells()),
-        f"Confusion matrix of {result_sentences.title(method)} over {len(classes)} classes.",
-        counts.rename_axis("Truth").reset_index(),
-        "confusion",
-    )
+    if state.wording() == "scientist":
+        shown["Folds with this direction"] = order["same_sign"].map("{:.0%}".format)
+        shown["Folds that use it"] = order["chosen"].map("{:.0%}".format)
+    return pd.DataFrame(shown)

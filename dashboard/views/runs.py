@@ -26,6 +26,7 @@ from dashboard.widgets.active_runs import (
     show_active,
     show_interrupted,
 )
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.choose_for_me import choose_for_me
 from dashboard.widgets.comparisons import show_partners
 from dashboard.widgets.empty import nothing_yet
@@ -36,7 +37,7 @@ from dashboard.widgets.handed_over import ask_for_file
 from dashboard.widgets.origin import mark_of, say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.run_forms import experiment_form, fit_form
-from dashboard.widgets.sidebar import run_name
+from dashboard.widgets.sidebar import run_name, run_title
 from dashboard.widgets.storage import keep_toggle
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
@@ -54,7 +55,7 @@ def show() -> None:
     guarded(show_active)
     guarded(show_interrupted)
     views = {
-        "Find phenotypes": _new_fit,
+        state.say("Find phenotypes"): _new_fit,
         TUNE_TAB: _new_choice,
         "Experiments": _new_experiment,
         "History": _history,
@@ -96,16 +97,15 @@ def _history() -> None:
     everything = st.toggle("Show the runs of all data sets", key="history.all")
     cards = cache.runs(None if everything else state.current_dataset() or None)
     if not cards:
-        st.info("Nothing was computed yet.")
+        st.info(state.say("Nothing was computed yet. The tab Find phenotypes starts with it."))
         return
     names = {card.id: card.name for card in cache.store().datasets()}
     table = pd.DataFrame([_line(run, names) for run in cards])
     show_table(table, f"{len(cards)} runs, newest first")
     download_csv(table, "runs")
     by_id = {run.id: run for run in cards}
-    chosen = st.selectbox(
-        "Run", list(by_id), format_func=lambda each: _name(by_id[each]), key="history.run"
-    )
+    titles = {run.id: _name(run) for run in cards}
+    chosen = st.selectbox("Run", list(by_id), format_func=titles.__getitem__, key="history.run")
     if chosen:
         guarded(lambda: _one_run(by_id[chosen]))
 
@@ -113,8 +113,8 @@ def _history() -> None:
 def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
     words = "Damaged; compute it again." if run.damaged else run.message or run.state.value
     return {
-        "What": KINDS[run.kind],
-        "Settings": run.title,
+        "What": state.say(KINDS[run.kind]),
+        "Settings": run_title(run),
         "State": words,
         "Took": duration(run.seconds) if run.seconds else "",
         "Started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)),
@@ -125,7 +125,8 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
 
 
 def _name(run: RunCard) -> str:
-    return f"{KINDS['fit']}, {run_name(run)}" if run.kind == "fit" else run_name(run)
+    kind = state.say(KINDS["fit"])
+    return f"{kind}, {run_name(run)}" if run.kind == "fit" else run_name(run)
 
 
 def _number(value: float) -> str:
@@ -174,8 +175,11 @@ def _say_started(run_id: str) -> None:
 
 
 def _export(run: RunCard) -> None:
+    if cache.is_blind(run.id if run.kind == "fit" else ""):
+        show_hidden("the bundle, which holds links to the outcome")
+        return
     with_data = st.checkbox(
-        "Put the data set into the bundle too (patient rows!)", key=f"with_data.{run.id}"
+        "Put the data set, with its single rows, into the bundle too", key=f"with_data.{run.id}"
     )
     st.download_button(
         "Export as a bundle",
@@ -222,21 +226,17 @@ def _compare() -> None:
     runs = cache.runs(state.current_dataset() or None, "fit")
     fits = {run.id: run for run in runs if run.state is RunState.DONE and not run.damaged}
     if len(fits) < 2:
-        st.info("Two finished results of this data set are needed to compare them.")
+        nothing_yet("Two finished results of this data set are needed to compare them.")
+        st.caption(state.say("The tab Find phenotypes makes another one."))
         return
     left, right = st.columns(2)
     ids = list(fits)
+    titles = {each: run_name(fit) for each, fit in fits.items()}
     with left:
-        first = st.selectbox(
-            "One", ids, format_func=lambda each: run_name(fits[each]), key="compare.first"
-        )
+        first = st.selectbox("One", ids, format_func=titles.__getitem__, key="compare.first")
     with right:
         second = st.selectbox(
-            "Other",
-            ids,
-            index=1,
-            key="compare.second",
-            format_func=lambda each: run_name(fits[each]),
+            "Other", ids, index=1, key="compare.second", format_func=titles.__getitem__
         )
     if first is None or second is None or first == second:
         st.info("Choose two different runs.")
@@ -257,7 +257,7 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     if one.request.spec.method == other.request.spec.method:
         _compare_objectives(one, other, here, there)
     if phenotype_tables.same_features(here.modes, there.modes):
-        st.markdown("**Phenotypes, matched one to one**")
+        st.markdown(state.say("**Phenotypes, matched one to one**"))
         show_partners(summary_of(one.id, one.dataset), summary_of(other.id, other.dataset))
 
 
@@ -293,7 +293,8 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
     download_csv(table, "compared_settings")
     goal = ("method", "sharpness", "marginal_weight", "costs", "row_relation")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
-        st.caption("They minimise different objectives; only their phenotypes can be compared.")
+        said = "They have different aims; only their phenotypes can be compared."
+        st.caption(state.say(said))
 
 
 def _import() -> None:

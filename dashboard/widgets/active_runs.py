@@ -14,6 +14,7 @@ from dashboard.text.link import PAGE_OF
 from dashboard.widgets.experiments import show_progress
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.refresh import follow
+from dashboard.widgets.sidebar import run_title
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 from swiftcore.progress import duration
@@ -110,7 +111,8 @@ def _stop(run: str) -> None:
 
 def _what(run: RunCard) -> str:
     """What is computed, with its settings."""
-    return f"{KINDS['fit']}, {run.title}" if run.kind == "fit" else run.title
+    title = run_title(run)
+    return f"{state.say(KINDS['fit'])}, {title}" if run.kind == "fit" else title
 
 
 def _dataset_name(run: RunCard) -> str:

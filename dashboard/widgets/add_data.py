@@ -76,13 +76,18 @@ def add_data() -> None:
             show_problems(InvalidData(inspection.problems))
         return
     show_inspection(inspection)
-    synthetic = st.checkbox(
+    synthetic = ask_synthetic()
+    if st.button("Build the data set", type="primary", key="build"):
+        _build(handed, options, synthetic)
+
+
+def ask_synthetic() -> bool:
+    """Whether the data describe nobody, so that small counts need not be hidden."""
+    return st.checkbox(
         "These data are synthetic: they describe no real persons",
         help="Only then may small counts be shown.",
         key="option.synthetic",
     )
-    if st.button("Build the data set", type="primary", key="build"):
-        _build(handed, options, synthetic)
 
 
 @dataclass(frozen=True)
@@ -233,6 +238,11 @@ def _build(handed: Handed, options: BuildOptions, synthetic: bool) -> None:
         file.forget()
     _inspect.clear()
     state.set(Key.UPLOADS, state.get(Key.UPLOADS, 0) + 1)  # an empty uploader next time
+    greet(identifier)
+
+
+def greet(identifier: str) -> None:
+    """Draw the page anew for a data set just built, with the next step."""
     state.set(Key.BUILT, identifier)
     state.choose_for_next(dataset=identifier)
     st.rerun()

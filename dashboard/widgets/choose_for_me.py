@@ -35,7 +35,7 @@ GUIDED_HELP = (
 
 def choose_for_me(card: DatasetCard) -> None:
     """The form, and below it the newest choice for this data set."""
-    st.markdown(WHAT)
+    st.markdown(state.say(WHAT))
     if not card.classes:
         st.caption(
             "These data have no outcome: settings are judged by how well entries of held-back rows "
@@ -56,7 +56,7 @@ def choose_for_me(card: DatasetCard) -> None:
             state.label("rank"), RANKS, list(TuneSettings().ranks), key="tune.ranks"
         ) or list(TuneSettings().ranks)
         if card.classes:
-            settings["guided"] = st.checkbox(GUIDED, key="tune.guided", help=GUIDED_HELP)
+            settings["guided"] = st.checkbox(GUIDED, key="tune.guided", help=state.say(GUIDED_HELP))
     request = Request("tune", card.id, settings)
     start_button(request, "Choose for me", "start.tune", _started)
     run = cache.latest(card.id, "tune")
@@ -74,12 +74,15 @@ def _show(found: Found, card: DatasetCard) -> None:
     """What was taken and why, the way to its phenotypes, and everything that was tried."""
     about, wording = found.experiment.about, state.wording()
     spec = ModelSpec.from_json(about["spec"])
-    st.markdown(f"**Chosen: {plain(chosen_words(spec, wording), 400)}.**")
-    st.markdown(plain(about["reason"], 600))
+    st.markdown(f"**Chosen: {plain(state.say(chosen_words(spec, wording)), 400)}.**")
+    st.markdown(plain(state.say(about["reason"]), 600))
     if guided := made_to_predict(spec, card.outcome_name):
         st.warning(plain(guided))
     start_button(
-        Request("fit", card.id, spec.plain()), "Find phenotypes with this", "fit.tuned", _opened
+        Request("fit", card.id, spec.plain()),
+        state.say("Find phenotypes with this"),
+        "fit.tuned",
+        _opened,
     )
     candidates = found.experiment.tables["candidates"]
     shown = charts.comparable(candidates)
@@ -87,8 +90,10 @@ def _show(found: Found, card: DatasetCard) -> None:
     loss = state.label("loss")
     show_figure(
         charts.loss_dots(shown, words, loss, state.label("rank")),
-        f"Dots: {loss.lower()} of everything that was tried, by number of phenotypes, with one "
-        f"standard error. Chosen: {chosen_words(spec, wording)}.",
+        state.say(
+            f"Dots: {loss.lower()} of everything that was tried, by number of phenotypes, with one "
+            f"standard error. Chosen: {chosen_words(spec, wording)}."
+        ),
         shown.drop(columns="shown").round(4).rename(columns=capital),
         "tune",
     )

@@ -10,7 +10,6 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun
 
 
 def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> str:
@@ -27,7 +26,7 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            capital(component_noun(summary.card.mode_names)),
+            state.say("Phenotype"),
             order,
             width=560,
             format_func=lambda each: clipped(summary.title(each), 80),

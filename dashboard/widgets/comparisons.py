@@ -30,7 +30,7 @@ TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 def show_comparisons(summary: FitSummary) -> None:
     """Four tabs; only the open one is computed."""
-    st.header("All phenotypes", anchor=False)
+    st.header(state.say("All phenotypes"), anchor=False)
     draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):
@@ -55,13 +55,17 @@ def _show_glance(summary: FitSummary) -> None:
         st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
         show_figure(
             glance(weights[rows], labels, names, weight_label(weights[rows])),
-            f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
+            f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each {_finding()}",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
         )
         left_out = len(common) - len(rows)
         if left_out > 0:
             st.caption(f"The {len(rows)} strongest are shown, {left_out} are left out.")
+
+
+def _finding() -> str:
+    return state.vocabulary().finding
 
 
 def _show_overlap(summary: FitSummary) -> None:
@@ -76,17 +80,18 @@ def _show_overlap(summary: FitSummary) -> None:
     found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
         overlap(found, names),
-        "Heatmap: how similar any two phenotypes are; similar ones stand side by side",
+        state.say("Heatmap: how similar any two phenotypes are; similar ones side by side"),
         pd.DataFrame(found, columns=names).assign(Id=names)[["Id", *names]],
         "overlap",
     )
-    st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
+    said = "Bright squares off the diagonal are pairs that may be one phenotype."
+    st.caption(state.say(said))
 
 
 def _show_two(summary: FitSummary) -> None:
     names = list(summary.phenotypes)
     if len(names) < 2:
-        st.info("There is only one phenotype.")
+        st.info(state.say("There is only one phenotype."))
         return
     now = state.current_phenotype()
     kept = state.get(Key.OTHER, "")
@@ -109,10 +114,11 @@ def _show_two_runs(summary: FitSummary) -> None:
         st.info("There is no other finished run of this data set to compare with.")
         return
     kept = state.get(Key.OTHER_RUN, "")
+    names = {each: run_name(fit) for each, fit in fits.items()}
     other = st.selectbox(
         "The other run",
         list(fits),
-        format_func=lambda each: run_name(fits[each]),
+        format_func=names.__getitem__,
         **state.bind_widget(Key.OTHER_RUN, kept if kept in fits else next(iter(fits))),
     )
     there = cache.fit(other)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard.fit_view.summary import FitSummary
 from dashboard.privacy.small_counts import rounded
-from dashboard.session import cache
+from dashboard.session import cache, state
 from dashboard.session.shown_from import file_name
 from dashboard.text.wording import plural
 from dashboard.widgets.figure import show_figure
@@ -43,7 +43,7 @@ def show_definition(summary: FitSummary, chosen: str) -> None:
 
 
 def _show(summary: FitSummary, chosen: str) -> None:
-    st.caption(ABOUT)
+    st.caption(state.say(ABOUT))
     try:
         found = cache.definition(summary.run, summary.card.id, chosen, _features(summary, chosen))
         found = _asked(summary, chosen, found)

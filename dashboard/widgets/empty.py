@@ -13,13 +13,13 @@ LINKS = {
     "prediction": "See what predicts the outcome",
     "robustness": "See whether it holds",
     "data": "Choose or upload data",
-    "runs": "Start a run",
+    "runs": "Start a computation",
 }
 
 
 def nothing_yet(sentence: str, page_link: str = "") -> None:
     """One sentence (our own words, not user text) and a link to the page that helps."""
-    st.info(sentence)
+    st.info(state.say(sentence))
     page = state.page(page_link)
     if page is not None:
-        st.page_link(page, label=LINKS[page_link])
+        st.page_link(page, label=state.say(LINKS[page_link]))

@@ -14,22 +14,23 @@ from dashboard.session.fit_summary import fit_summary
 from dashboard.session.shown_from import drawn_from
 from dashboard.store.cards import RunCard, RunState, belongs
 from dashboard.store.request import OF_A_FIT, Request
+from dashboard.text.glossary import is_technical
 from dashboard.text.wording import count_of
 from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.refresh import follow
-from dashboard.widgets.sidebar import time_left
+from dashboard.widgets.sidebar import run_title, time_left
 from dashboard.widgets.text import plain
 from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import DEFAULTS
 
 MISSING = {
-    "evaluation": "SWIFT has not been compared with other methods on these data yet.",
-    "noise": "It has not been tried yet how false entries change these results.",
-    "ablation": "It has not been tried yet what the similarity of features adds.",
-    "stability": "It has not been tried yet whether these phenotypes come back in other fits.",
-    "ranks": "It has not been tried yet how many phenotypes come back from fit to fit.",
+    "evaluation": "How well the phenotypes predict the outcome has not been tested yet.",
+    "noise": "What false entries would change has not been tested yet.",
+    "ablation": "What the similarity of features adds has not been tested yet.",
+    "stability": "Whether these phenotypes are found again has not been tested yet.",
+    "ranks": "How many phenotypes come back has not been tested yet.",
 }
 WAYS_TO_END = (RunState.CANCELLED, RunState.FAILED, RunState.INTERRUPTED)
 
@@ -48,20 +49,18 @@ class Found:
         return phenotype_names() if mine else {}
 
 
-def newest(kind: str) -> Found | None:
-    """The newest experiment of a kind, of the chosen fit if there is one; else offers it."""
+def find(kind: str) -> Found | None:
+    """The newest experiment of a kind, of the chosen fit if there is one."""
     dataset, fit = state.current_dataset(), state.current_run()
     run = (cache.latest(dataset, kind, fit) if fit else None) or cache.latest(dataset, kind)
-    if run is None:
-        offer(kind)
-        return None
-    return Found(run, cache.experiment(run.id))
+    return None if run is None else Found(run, cache.experiment(run.id))
 
 
 def show_newest(kind: str, draw: Callable[[Found], None]) -> None:
     """Draw the newest experiment of a kind, marked if it was imported; else offer it."""
-    found = newest(kind)
+    found = find(kind)
     if found is None:
+        offer(kind)
         return
     with drawn_from(found.run.imported):
         say_origin(found.run.imported)
@@ -87,10 +86,10 @@ def offer(kind: str) -> None:
     cards = cache.runs(state.current_dataset(), kind)
     live = next((card for card in cards if card.state.active), None)
     if live is not None:
-        st.info("It is being computed; this page shows it when it is done.")
+        st.info("This is being computed; the page shows it when it is done.")
         follow(lambda runs: show_progress(runs[0]), [live.id])
         return
-    st.info(MISSING[kind])
+    st.info(state.say(MISSING[kind]))
     if cards and cards[0].state in WAYS_TO_END:
         st.warning(f"The last attempt: {plain(cards[0].message, 300)}")
     elif cards and cards[0].state is RunState.REMOVED:
@@ -158,9 +157,15 @@ def show_progress(run: RunCard) -> None:
 def show_about(found: Found) -> None:
     """When and how an experiment was computed, and what must be said about it."""
     made = time.strftime("%d %b %Y %H:%M", time.localtime(found.run.ended or found.run.created))
-    st.caption(f"{plain(found.run.title, 120)}. Computed {made}.")
-    for note in found.experiment.about.get("notes") or ():
-        st.caption(f"Note: {plain(note, 400)}")
+    st.caption(f"{plain(run_title(found.run), 120)}. Computed {made}.")
+    notes = [str(note) for note in found.experiment.about.get("notes") or ()]
+    technical = [note for note in notes if state.wording() != "scientist" and is_technical(note)]
+    for note in notes:
+        if note not in technical:
+            st.caption(f"Note: {plain(state.say(note), 400)}")
+    if technical:
+        many = count_of(len(technical), "technical note")
+        st.caption(f"{many}: choose the wording for data scientists to read more.")
 
 
 def phenotype_names() -> dict[str, str]:

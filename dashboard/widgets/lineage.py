@@ -21,6 +21,11 @@ from swiftcore.phenotypes.matching import FOUND_FROM
 
 RARE = "a rare feature"
 
+CARRIED_OVER = (
+    "Similarity: 1 = same features, 0 = none in common. Judgements of phenotypes that stayed the "
+    "same were carried over; for the others the page Review offers what was said."
+)
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -43,12 +48,9 @@ def show_parentage(summary: FitSummary) -> None:
         if parent is not None:
             st.button("Back to it", key="parent", on_click=_open, args=(parent.id,))
             with st.expander("Before and after"):
-                show_table(before_and_after(summary, parent), "Each phenotype and what it was")
-                st.caption(
-                    "Similarity: 1 = same features, 0 = none in common. Judgements of phenotypes "
-                    "that stayed the same were carried over; for the others the page Review offers "
-                    "what was said."
-                )
+                alt = state.say("Each phenotype and what it was")
+                show_table(before_and_after(summary, parent), alt)
+                st.caption(state.say(CARRIED_OVER))
 
 
 def before_and_after(summary: FitSummary, parent: RunCard) -> pd.DataFrame:

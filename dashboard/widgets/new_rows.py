@@ -22,7 +22,7 @@ from dashboard.store.dataset_files import NEW_ROWS_NAME
 from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
 from dashboard.text.display import clipped
-from dashboard.text.wording import component_noun, count_of, plural, row_name
+from dashboard.text.wording import count_of, plural, row_name
 from dashboard.widgets.handed_over import HandedFile, ask_for_file
 from dashboard.widgets.one_row import shade_headings, show_entries, show_row_phenotypes
 from dashboard.widgets.origin import say_origin
@@ -37,11 +37,12 @@ from swiftcore.phenotypes.shares import row_shares
 
 def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
-    kind = plural(component_noun(summary.card.mode_names))
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
-        f"Upload rows of the same kind. Each is described by itself, by the {kind} "
-        "of this result; nothing is learned from it."
+        state.say(
+            "Upload rows of the same kind. Each is described by itself, by the phenotypes "
+            "of this result; nothing is learned from it."
+        )
     )
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
     if box.open:
@@ -164,7 +165,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     named = first.assign(**{noun: [row_name(noun, label) for label in first[noun]]})
     show_table(
         named,
-        alt="New rows and their phenotypes",
+        alt=state.say("New rows and their phenotypes"),
         shaded=projection.identifiers,
         column_config=shade_headings(summary),
     )
@@ -182,7 +183,9 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
 def _memberships(projection: Projection, shared: np.ndarray, chosen: slice) -> pd.DataFrame:
     rows = np.arange(len(shared))[chosen]
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
-    return table.rename(columns={"row": projection.modes[0].name, "carries": "carried"})
+    return table.rename(
+        columns={"row": projection.modes[0].name, "carries": state.say("phenotypes carried")}
+    )
 
 
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:

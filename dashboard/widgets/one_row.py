@@ -15,7 +15,7 @@ from dashboard.session import state
 from dashboard.session.fit_summary import link_words
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun, plural
+from dashboard.text.wording import capital, plural, vocabulary
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.tables import download_csv, hundreds, show_table
 from dashboard.widgets.text import plain
@@ -30,7 +30,7 @@ INKS = ("blue", "orange", "green", "violet", "red", "yellow", "gray")
 
 def component(summary: FitSummary) -> str:
     """What a component is called on this page: phenotype, or topic."""
-    return component_noun(summary.card.mode_names)
+    return vocabulary(summary.card.mode_names).finding
 
 
 def shade_headings(summary: FitSummary) -> dict[str, Any]:

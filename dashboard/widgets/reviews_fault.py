@@ -24,7 +24,8 @@ def show_reviews_fault(run: str) -> bool:
     if fault is None:
         return False
     show_problems(fault)
-    st.caption("The phenotypes are complete; only judgements, and names given in them, are absent.")
+    said = "The phenotypes are complete; only judgements, and names given in them, are absent."
+    st.caption(state.say(said))
     if isinstance(fault, ReviewsDamaged):
         _offer_copy()
     return True

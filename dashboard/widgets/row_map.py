@@ -11,7 +11,7 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun, plural, row_name
+from dashboard.text.wording import capital, plural, row_name, vocabulary
 from dashboard.widgets.figure import CONFIG
 from swiftcore.data.dataset import Dataset
 
@@ -37,7 +37,7 @@ def show_map(summary: FitSummary, shared: np.ndarray, *, outcome_shown: bool) ->
         on_select="rerun",
         selection_mode=("lasso", "box"),
     )
-    kind = plural(component_noun(summary.card.mode_names))
+    kind = plural(vocabulary(summary.card.mode_names).finding)
     sampled = (
         f" {len(chart.rows):,} of {len(labels):,}, evenly drawn, are shown."
         if len(chart.rows) < len(labels)
@@ -74,7 +74,7 @@ def _colouring(
     summary: FitSummary, shared: np.ndarray, chart: RowMap, *, outcome_shown: bool
 ) -> Colouring:
     data = cache.dataset(summary.card.id)
-    kind = component_noun(summary.card.mode_names)
+    kind = vocabulary(summary.card.mode_names).finding
     ways: dict[str, str] = {STRONGEST: f"Strongest {kind}"}
     if outcome_shown and data.outcome is not None:
         ways[OUTCOME] = capital(summary.card.outcome_name or "outcome")

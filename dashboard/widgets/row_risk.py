@@ -11,7 +11,7 @@ from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
-from dashboard.text.wording import capital, component_noun, plural
+from dashboard.text.wording import capital, plural, vocabulary
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.text import plain
 
@@ -20,7 +20,7 @@ MAX_PARTS = 10  # bars; the table has all
 
 def show_risk(summary: FitSummary, model: RiskModel, membership: np.ndarray) -> None:
     """The chance that the links of this result give a row, and how it comes about."""
-    noun, kind = plain(summary.row_noun, 40), component_noun(summary.card.mode_names)
+    noun, kind = plain(summary.row_noun, 40), vocabulary(summary.card.mode_names).finding
     column = _spoken_for(model, membership)
     chance, target = float(model.chances(membership)[column]), plain(model.classes[column], 60)
     st.markdown(f"**Why: predicted chance of {target}: {chance:.0%}**")

@@ -14,6 +14,7 @@ from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunState
 from dashboard.store.request import OF_A_FIT, Request
 from dashboard.text.display import clipped
+from dashboard.text.method_words import method_words, recipe_words
 from dashboard.widgets.experiments import start_button
 from dashboard.widgets.feature_costs import COSINE, offered_costs
 from dashboard.widgets.problems import show_problems
@@ -41,7 +42,7 @@ QUESTIONS = {
     "noise": "How much do false entries change the prediction and the phenotypes?",
     "stability": "Do the same phenotypes come back with other starts and other rows?",
     "ranks": "How many phenotypes come back, and how much is left over?",
-    "ablation": "What does it add that SWIFT knows which features are similar?",
+    "ablation": "Does it help that SWIFT is told which features are similar?",
 }
 AS_USUAL = ""  # the cost of a mode that is chosen for all
 NEED_OUTCOME = ("evaluation", "ablation")
@@ -69,7 +70,7 @@ def fit_form(card: DatasetCard) -> None:
         )
     _start(
         lambda: Request("fit", card.id, {**usual, **chosen, "rank": rank or 1}),
-        "Find phenotypes",
+        state.say("Find phenotypes"),
         "start.fit",
         open_it=True,
     )
@@ -175,6 +176,9 @@ def _ask(setting: Setting, value: Any, key: str, **more: Any) -> Any:
     """The widget for one setting, whatever its kind."""
     words, about = state.label(setting.name), {"help": setting.help, "key": key, **more}
     if setting.choices:
+        if setting.name == "costs":
+            said = {one: recipe_words(one, state.wording()) for one in setting.choices}
+            about["format_func"] = said.__getitem__
         return st.selectbox(words, setting.choices, setting.choices.index(value), **about)
     if isinstance(setting.default, bool):
         return st.checkbox(words, value, **about)
@@ -189,9 +193,14 @@ def experiment_form(card: DatasetCard) -> None:
     """Which question, how much effort, which methods and ranks; then start."""
     known = [kind for kind in KINDS if card.classes or kind not in NEED_OUTCOME]
     kind = str(
-        st.selectbox("Experiment", known, format_func=KINDS.__getitem__, key="experiment.kind")
+        st.selectbox(
+            "Experiment",
+            known,
+            format_func={one: state.say(KINDS[one]) for one in known}.__getitem__,
+            key="experiment.kind",
+        )
     )
-    st.markdown(QUESTIONS[kind])
+    st.markdown(state.say(QUESTIONS[kind]))
     if not card.classes:
         st.caption("These data have no outcome; experiments that predict one are not offered.")
     run = state.current_run()
@@ -212,7 +221,8 @@ def experiment_form(card: DatasetCard) -> None:
     if bound:
         rank = cache.store().run(run).request.settings["rank"]
         verb = "follows" if kind in OF_A_FIT else "judges"
-        st.caption(f"It {verb} the {rank} phenotypes of the result chosen at the left.")
+        said = f"It {verb} the {rank} phenotypes of the result chosen at the left."
+        st.caption(state.say(said))
         settings["ranks"] = [rank]
     elif kind in OF_A_FIT:
         settings["ranks"] = [
@@ -225,7 +235,7 @@ def experiment_form(card: DatasetCard) -> None:
     with st.expander("Advanced"):
         settings |= _more(kind, card, bound)
     if not settings["ranks"]:
-        st.info("Give at least one number of phenotypes, for example 5, 10, 20.")
+        st.info(state.say("Give at least one number of phenotypes, for example 5, 10, 20."))
         return
     _start(
         lambda: Request(kind, card.id, settings, run if bound else ""),
@@ -236,7 +246,7 @@ def experiment_form(card: DatasetCard) -> None:
 
 def _asks_for_this_result() -> bool:
     """Whether the result at the left is judged as it is, or settings are chosen anew."""
-    judged = {"this": "the result chosen at the left", "chosen": "settings chosen in each fold"}
+    judged = {"this": "the result chosen at the left", "chosen": "settings chosen along the way"}
     asked = st.radio(
         "What is judged",
         list(judged),
@@ -244,7 +254,7 @@ def _asks_for_this_result() -> bool:
         index=1,
         horizontal=True,
         key="experiment.judged",
-        help="As it is, or SWIFT with the settings that suit the validation rows of each fold.",
+        help="As it is, or SWIFT with the settings that suit rows held back for the choice.",
     )
     return asked == "this"
 
@@ -271,14 +281,16 @@ def _more(kind: str, card: DatasetCard, bound: bool) -> dict[str, Any]:
         chosen["methods"] = st.multiselect(
             "Methods (none chosen: all that fit these data)",
             list(CATALOGUE),
-            format_func=lambda key: f"{CATALOGUE[key].title} ({CATALOGUE[key].kind})",
+            format_func={key: method_words(key, state.wording()) for key in CATALOGUE}.__getitem__,
             key="experiment.methods",
         )
         if chosen["methods"] and "swift" not in chosen["methods"]:
             chosen["methods"] = ["swift", *chosen["methods"]]
     left, right = st.columns(2)
     with left:
-        chosen["folds"] = int(st.number_input("Folds", 3, 20, 5, key="experiment.folds"))
+        chosen["folds"] = int(
+            st.number_input(state.label("folds"), 3, 20, 5, key="experiment.folds")
+        )
         if kind not in ("stability", "ranks"):
             chosen |= _splits(card)
     with right:
@@ -288,7 +300,9 @@ def _more(kind: str, card: DatasetCard, bound: bool) -> dict[str, Any]:
             )
         if kind == "noise":
             chosen["draws"] = int(
-                st.number_input("Draws of the noise", 1, 20, 2, key="experiment.draws")
+                st.number_input(
+                    "How often entries are falsified anew", 1, 20, 2, key="experiment.draws"
+                )
             )
     if kind == "noise":
         steps = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
@@ -321,7 +335,7 @@ def _splits(card: DatasetCard) -> dict[str, int]:
             20,
             0,
             key="experiment.subsets",
-            help="The folds are drawn inside each subset; intervals are over all of them.",
+            help="Each subset is split and tested by itself; results are over all of them.",
         ),
     }
     if chosen["subsets"]:

@@ -11,15 +11,18 @@ from dashboard.session import cache, selection, state
 from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard, RunCard, RunState
 from dashboard.text.display import clipped
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, WORDINGS
+from dashboard.text.run_titles import title_in
+from dashboard.text.wording import NOT_A_CAUSE, WORDINGS
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.refresh import follow
 from dashboard.widgets.text import plain
+from dashboard.widgets.tour import show_tour
 from swiftcore.progress import duration
 
 
 def show_sidebar(*, with_jobs: bool = True) -> None:
-    """Choices first, then running jobs (unless the page shows them), then what must be said."""
+    """First steps, choices, jobs (unless the page shows them), and what must be said."""
+    guarded(show_tour)
     cards = cache.datasets()
     if cards:
         _choose_dataset(cards)
@@ -41,7 +44,7 @@ def show_sidebar(*, with_jobs: bool = True) -> None:
     )
     if with_jobs:
         show_jobs()
-    st.caption(f"{NOT_A_CAUSE}  \n{NOT_A_DIAGNOSIS}")
+    st.caption(f"{NOT_A_CAUSE}  \n{state.vocabulary().caution}")
 
 
 def _choose_dataset(cards: dict[str, DatasetCard]) -> None:
@@ -60,10 +63,11 @@ def _choose_run() -> None:
     if not fits:
         st.caption("No finished result for this data set yet.")
         return
+    names = {each: run_name(fit) for each, fit in fits.items()}
     st.selectbox(
         state.label("run"),
         list(fits),
-        format_func=lambda each: run_name(fits[each]),
+        format_func=names.__getitem__,
         **state.bind_widget(Key.RUN, state.current_run(), lambda new: state.choose(run=new)),
     )
 
@@ -93,7 +97,12 @@ def run_name(run: RunCard) -> str:
     made = time.strftime("%d %b %H:%M", time.localtime(run.created))
     kinds = {"damaged": run.damaged, "imported": run.imported is not None}
     said = ", ".join(kind for kind, so in kinds.items() if so)
-    return f"{clipped(run.title, 48)}, {made}{f' ({said})' if said else ''}"
+    return f"{clipped(run_title(run), 48)}, {made}{f' ({said})' if said else ''}"
+
+
+def run_title(run: RunCard) -> str:
+    """What tells a run from others, in the wording that is on."""
+    return state.say(title_in(run.title, state.wording()))
 
 
 def show_jobs() -> None:
@@ -108,7 +117,7 @@ def _job_strip(active: list[RunCard]) -> None:
 
 
 def _show_job(run: RunCard) -> None:
-    st.markdown(f"**{plain(run.title, 60)}**")
+    st.markdown(f"**{plain(run_title(run), 60)}**")
     if run.state is RunState.QUEUED:
         st.caption("Waiting until the one before it has ended.")
     else:

@@ -14,6 +14,7 @@ from dashboard.store.keeping import is_kept, last_use, set_kept
 from dashboard.text.disk import size_words
 from dashboard.text.wording import count_of
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.sidebar import run_title
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
 
@@ -61,7 +62,7 @@ def _show_first_out(first: tuple[RunCard, ...], sizes: dict[str, int]) -> None:
     table = pd.DataFrame(
         [
             {
-                "Result": run.title,
+                "Result": run_title(run),
                 "Size": size_words(sizes.get(run.id, 0)),
                 "Last used": time.strftime("%Y-%m-%d %H:%M", time.localtime(last_use(root, run))),
                 "Id": run.id[:8],
@@ -76,8 +77,8 @@ def _show_backup() -> None:
     st.markdown("**Backup**")
     st.markdown(
         "`swift backup FILE` writes data sets, results and judgements into one file, also while "
-        "this page is open; `swift restore FILE` brings them back. The file holds patient data: "
-        "keep it as safe as the data."
+        "this page is open; `swift restore FILE` brings them back. The file holds the data "
+        "themselves: keep it as safe as them."
     )
     newest = cache.reviews().copies.newest()
     if newest is None:

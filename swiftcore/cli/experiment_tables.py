@@ -81,7 +81,7 @@ def _scores(
                 number(row["mean"]),
                 number(row["sd"]),
                 str(row["n"]),
-                number(other.get("difference"), "+.3f"),
+                number(other.get("difference"), "+z.3f"),
                 interval(other.get("low"), other.get("high")),
             )
         )
@@ -155,13 +155,13 @@ def _fits(matches: pd.DataFrame, words: str, judged: str) -> Iterator[ShownTable
         )
 
 
-def number(value: object, form: str = ".3f") -> str:
-    """A number as text; blank where there is none."""
+def number(value: object, form: str = "z.3f") -> str:
+    """A number as text, never -0.000; blank where there is none."""
     known = isinstance(value, int | float) and np.isfinite(value)
     return format(value, form) if known else ""
 
 
 def interval(low: object, high: object) -> str:
     """From low to high; blank where there is none."""
-    first, second = number(low, "+.3f"), number(high, "+.3f")
+    first, second = number(low, "+z.3f"), number(high, "+z.3f")
     return f"{first} to {second}" if first and second else ""

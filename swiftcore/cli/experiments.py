@@ -30,7 +30,7 @@ from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
-from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
+from swiftcore.evaluation.methods.catalogue import methods_for, spec_for
 from swiftcore.model_costs import attach_costs
 from swiftcore.progress import duration
 from swiftcore.spec import DEFAULTS, ModelSpec
@@ -62,7 +62,7 @@ def add_experiments(commands: Any) -> None:
             nargs="+",
             default=[],
             metavar="METHOD",
-            help=f"of {', '.join(CATALOGUE)}",
+            help=f"of {', '.join(methods_for(kind))}",
         )
         parser.add_argument("--ranks", nargs="+", type=int, help="default 10, or that of the spec")
         parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")

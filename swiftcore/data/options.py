@@ -12,6 +12,7 @@ from swiftcore.errors import InvalidSettings, Problem
 MEGABYTE = 1 << 20
 CHOICES: dict[str, tuple[str, ...]] = {
     "header": ("", "none", "one", "two"),
+    "layout": ("", "long", "wide", "onehot", "lists"),
     "join": ("patient", "visit", "window"),
     "rows": ("patient", "visit"),
     "values": ("count", "binary", "log-count"),
@@ -59,12 +60,16 @@ class BuildOptions:
         What the path is (see `swiftcore.data.from_path.sniff.KINDS`); detected when empty.
     columns : mapping of str to str
         Role to column, for example ``{"row": "mrn", "features": "dx, rx", "value": "n"}``.
-        Roles: row, features, value, outcome, date, visit, text, label, covariates (columns
-        that describe the rows; never features).
+        Roles: row, features, domain (says what kind of feature a line names), value, outcome,
+        date, visit, text, label, covariates (columns that describe the rows; never features),
+        ignored.
     encoding, delimiter : str
         How a text table is written; detected when empty.
     header : {"", "none", "one", "two"}
         How many lines hold the names of the columns; found out when empty.
+    layout : {"", "long", "wide", "onehot", "lists"}
+        How a table is laid out: one event per line, numbered columns, a column of yes and no
+        per feature, or lists in cells; found out when empty.
     date_order : {"", "day first", "month first"}
         Needed only for dates like 03/04/2020.
     tables : str
@@ -100,6 +105,9 @@ class BuildOptions:
         How many words of documents are chosen (0: all), and how.
     index_base : {"", "0", "1", "detect"}
         What the first index of a .tns file is called.
+    yes : bool
+        Build also what looks doubtful: more than four modes, features that hardly any two rows
+        share, a third of the patients lost.
     """
 
     name: str = ""
@@ -108,6 +116,7 @@ class BuildOptions:
     encoding: str = ""
     delimiter: str = ""
     header: str = ""
+    layout: str = ""
     date_order: str = ""
     tables: str = ""
     join: str = "patient"
@@ -132,6 +141,7 @@ class BuildOptions:
     vocabulary_by: str = "tfidf"
     stop_words: str = "english"
     index_base: str = ""
+    yes: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

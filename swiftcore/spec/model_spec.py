@@ -37,7 +37,7 @@ class ModelSpec:
 
     rank: int = setting(
         10,
-        "Number of components: phenotypes or topics; 5 to 40 are usual.",
+        "How many groups of features to look for; 5 to 40 are usual.",
         "Number of phenotypes",
         "Rank R",
         minimum=1,
@@ -56,7 +56,7 @@ class ModelSpec:
     )
     marginal_weight: float = setting(
         1.0,
-        "Larger: the model must match the data more closely (lambda).",
+        "Larger: the model must match the data more closely.",
         "Weight of the fit to the data",
         "Marginal weight (lambda)",
         minimum=0.0,
@@ -130,7 +130,7 @@ class ModelSpec:
     dtype: str = setting(
         "float32",
         "Digits inside the compiled loops; sums have all of them.",
-        "Precision of the numbers",
+        "Digits of the numbers",
         "dtype",
         choices=("float32", "float64"),
         in_every_key=True,
@@ -208,7 +208,7 @@ class ModelSpec:
     )
     consensus: int = setting(
         1,
-        "Fits with other seeds whose common components are the start of the last one.",
+        "How many fits, each from another start, must agree; what they share starts the last one.",
         "Fits that must agree",
         "Consensus of N fits",
         minimum=1,
@@ -217,8 +217,8 @@ class ModelSpec:
     )
     consensus_rows: float = setting(
         1.0,
-        "Share of the rows that each fit behind a consensus sees, drawn by its seed.",
-        "Share of the patients in each of these fits",
+        "Share of the rows that each of these fits sees, drawn at random.",
+        "Share of the rows in each of these fits",
         "Resampled rows (share per fit)",
         minimum=0.0,
         above=True,
@@ -227,7 +227,8 @@ class ModelSpec:
     )
     mode_costs: Mapping[str, str] = setting(
         {},
-        "A cost for one mode, in place of that of all modes.",
+        "A cost for one mode, in place of that of all modes: a file, icd, icd9, icd10, ccs, atc, "
+        "none, or a blend such as 0.5*icd+0.5*cosine.",
         "Similarity of features, by kind",
         "Costs by mode",
         items=str,

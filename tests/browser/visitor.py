@@ -37,7 +37,7 @@ STILL = """
       && app.dataset.testConnectionState === 'CONNECTED'
       && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')
       && !document.querySelector('[data-testid="stSpinner"]')
-      && words.includes('not a diagnosis') && !words.includes('The charts follow.')
+      && words.includes('Found by an algorithm') && !words.includes('The charts follow.')
       && charts.every(chart => chart.querySelector('.main-svg'))
       && document.getAnimations().every(each => each.playState !== 'running');
   };

@@ -9,6 +9,7 @@ from dashboard.store.cards import DatasetCard, RunCard, RunState
 from dashboard.store.request import Request
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Judged
 from support import made_up
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode, SparseTensor
@@ -147,5 +148,11 @@ def hostile_report(limit: int = 11, classes: tuple[str, ...] = ("no", "yes")) ->
         "ablation": made_up.ablation(),
     }
     return gather_report(
-        run_card(), card, fit, tensor, reviews=reviews_of(fit), experiments=experiments, limit=limit
+        run_card(),
+        card,
+        fit,
+        tensor,
+        judged=Judged(tuple(reviews_of(fit))),
+        experiments=experiments,
+        limit=limit,
     )

@@ -78,6 +78,12 @@ def tab(page: AppTest, key: str, name: str) -> AppTest:
     return drawn(page.run())
 
 
+def for_scientists(page: AppTest) -> AppTest:
+    """The same page in the wording of data scientists."""
+    page.session_state["swift.wording"] = "scientist"
+    return drawn(page.run())
+
+
 def widget(page: AppTest, kind: str, key: str) -> Any:
     """The widget of a key, or a failure that names those there are."""
     found = [one for one in page.get(kind) if one.key == key]

@@ -10,9 +10,11 @@ from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.data.building.assemble import Built, from_records
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import LAYOUTS
+from swiftcore.data.building.fhir import FHIR, read_fhir
 from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, table_files, tensor_file
+from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, tensor_file
+from swiftcore.data.from_path.table_sources import table_files, tables_in, usable_tables
 from swiftcore.data.from_path.tables import built_of_tables, built_of_texts
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.array_file import read_arrays
@@ -114,8 +116,8 @@ def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
 
 
 def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Built:
-    file = (table_files(source.names) or list(source.names))[0]
-    return built_of_tables([_table(source, file, options, findings)], options, findings)
+    first = tables_in(source, options, findings).entries[0]
+    return built_of_tables([first.read()], options, findings)
 
 
 def _read_code_map(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -135,18 +137,23 @@ def _read_code_map(source: Source, options: BuildOptions, findings: Findings) ->
 
 def _read_tables(source: Source, options: BuildOptions, findings: Findings) -> Built:
     tables = []
-    for file in table_files(source.names):
+    for entry in tables_in(source, options, findings).entries:
         try:
-            tables.append(_table(source, file, options, findings))
+            tables.append(entry.read())
         except InvalidData as error:
             findings.problems.extend(error.problems)
     findings.stop_if_problems()
-    return built_of_tables(tables, options, findings)
+    return built_of_tables(usable_tables(tables, findings), options, findings)
 
 
 def _read_export(source: Source, options: BuildOptions, findings: Findings) -> Built:
     layout = next(one for one in LAYOUTS if one.kind == findings.kind)
-    return from_records(read_export(source, layout, options, findings), options, findings)
+    tables = tables_in(source, options, findings)
+    return from_records(read_export(tables, layout, options, findings), options, findings)
+
+
+def _read_fhir(source: Source, options: BuildOptions, findings: Findings) -> Built:
+    return from_records(read_fhir(source, options, findings), options, findings)
 
 
 def _table(source: Source, file: str, options: BuildOptions, findings: Findings) -> TextTable:
@@ -217,5 +224,6 @@ READERS: dict[str, Reader] = {
     "tns": _read_tns,
     "npz": _read_npz,
     "code-map": _read_code_map,
+    FHIR: _read_fhir,
     **{layout.kind: _read_export for layout in LAYOUTS},
 }

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.trial import STRENGTHS
 from swiftcore.evaluation.protocol.folds import Labels
+from swiftcore.evaluation.protocol.intervals import jackknife_interval
 from swiftcore.evaluation.protocol.lasso import lasso_path
 from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
 from swiftcore.evaluation.protocol.scores import (
     METRIC_TITLES,
-    jackknife_interval,
     metric_name,
     score,
 )

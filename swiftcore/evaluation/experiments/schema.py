@@ -184,6 +184,12 @@ TABLES: dict[str, dict[str, TableSchema]] = {
             whole={"rank": RANKS, "count": COUNT},
             required=False,
         ),
+        "calibration": TableSchema(  # results from before it was kept have none
+            METHOD,
+            {"expected": SHARE},
+            {"rank": RANKS, "cases": COUNT, "count": COUNT},
+            required=False,
+        ),
         "failures": FAILURES,
     },
     "noise": {

@@ -13,11 +13,12 @@ from swiftcore.evaluation.experiments.checkpoints import FAILED
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.evaluation.protocol.folds import Labels
+from swiftcore.evaluation.protocol.intervals import independent_sets
 from swiftcore.evaluation.protocol.scores import (
     FOLD,
     RECALLS,
+    calibration,
     compare_with,
-    independent_sets,
     pr_curve,
     summarise,
 )
@@ -73,6 +74,7 @@ def evaluation_tables(scored: Scored) -> Tables:
         tables["curves"] = _curves(done)
     else:
         tables["confusion"] = _confusions(done, scored.labels.classes)
+    tables["calibration"] = _calibrations(done, scored.labels.binary)
     return tables
 
 
@@ -131,6 +133,19 @@ def _curves(chosen: pd.DataFrame) -> pd.DataFrame:
                 )
             )
     return pd.concat(pieces, ignore_index=True)
+
+
+def _calibrations(chosen: pd.DataFrame, binary: bool) -> pd.DataFrame:
+    """Chances beside what came true: of yes, or of the class that was taken for the likeliest."""
+    pieces = []
+    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
+        chances = np.vstack([part["probabilities"] for part in group["part"]])
+        truth = np.concatenate([part["truth"] for part in group["part"]])
+        guess = np.ones_like(truth) if binary else chances.argmax(axis=1)
+        found = calibration(chances[np.arange(len(truth)), guess], guess == truth)
+        pieces.append(found.assign(method=method, rank=rank, expected=found["expected"].round(5)))
+    columns = ["method", "rank", "expected", "cases", "count"]
+    return pd.concat(pieces, ignore_index=True)[columns]
 
 
 def _confusions(chosen: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from swiftcore.evaluation.protocol.intervals import paired_interval, spread
 
 METRIC_TITLES = {"pr_auc": "PR-AUC", "accuracy": "accuracy"}
 RECALLS = np.linspace(0, 1, 51)
+CHANCE_GROUPS = 10
 FOLD = ("subset", "repeat", "fold")  # what names a fold
 
 
@@ -51,72 +53,38 @@ def pr_curve(codes: NDArray[np.int64], chance_of_yes: NDArray[np.float64]) -> ND
     return np.asarray(best[np.minimum(np.searchsorted(recall, RECALLS), len(best) - 1)])
 
 
-def paired_interval(
-    differences: NDArray[np.float64], test_share: float, data_sets: float = 1
-) -> tuple[float, float]:
-    """95 % interval of a mean difference over folds.
-
-    Folds share training rows, so the plain variance of the mean is too small; it is
-    corrected as Nadeau and Bengio (2003) propose: two trials are taken to be as much alike as
-    their test rows overlap, which for folds drawn anew is the share of rows tested. Folds of
-    different data sets share none: with several of the same size the correction is divided by
-    their number, see :func:`independent_sets`.
-    """
-    n = len(differences)
-    if n < 2:
-        return float("nan"), float("nan")
-    error = _spread(differences) * np.sqrt(1 / n + test_share / (1 - test_share) / data_sets)
-    width = _student(n - 1) * error
-    middle = float(differences.mean())
-    return middle - width, middle + width
-
-
-def jackknife_interval(value: float, left_out: NDArray[np.float64]) -> tuple[float, float]:
-    """95 % interval of a statistic of all rows, by leaving out one group of rows after another.
-
-    The values without a group differ far less than the statistic would between samples, for
-    they share most rows; the delete-a-group jackknife scales their variance up. Their range is no
-    interval: it covers about half of what it should.
+def calibration(
+    given: NDArray[np.float64], happened: NDArray[np.bool_], groups: int = CHANCE_GROUPS
+) -> pd.DataFrame:
+    """How often that came true which was given a chance: rows of like chances, side by side.
 
     Parameters
     ----------
-    value : float
-        Of all rows.
-    left_out : ndarray
-        One value per group of like size, of the rows outside it.
+    given : ndarray of float, (rows,)
+        The chance each row was given.
+    happened : ndarray of bool, (rows,)
+        Whether it came true.
+    groups : int
+        At most how many groups, of like size; rows of equal chance are never parted.
+
+    Returns
+    -------
+    DataFrame
+        expected (the mean chance), cases, count; one line per group, the smallest chance first.
     """
-    n = len(left_out)
-    error = np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum())
-    width = _student(n - 1) * float(error)
-    return value - width, value + width
-
-
-def independent_sets(subsets: int, size: int, rows: int) -> float:
-    """As how many data sets without a row in common random subsets of one data set count.
-
-    Two subsets of ``size`` of ``rows`` rows share, on average, ``size / rows`` of their rows,
-    and so of their test rows. Averaged over all pairs of subsets, a subset with itself included,
-    the overlap is ``(1 + (subsets - 1) * size / rows) / subsets``; one over it is the answer:
-    the number of subsets where they hardly meet, 1 where each is the whole data set. The
-    intervals then hold for new rows of the kind that was sampled, not for these rows only.
-    """
-    if not subsets:
-        return 1.0
-    return subsets / (1 + (subsets - 1) * size / rows)
+    edges = np.sort(given)[len(given) * np.arange(1, groups) // groups]
+    group = np.searchsorted(np.unique(edges), given, side="right")
+    rows = pd.DataFrame({"expected": given, "cases": happened.astype(np.int64), "count": 1})
+    return (
+        rows.groupby(group)
+        .agg(expected=("expected", "mean"), cases=("cases", "sum"), count=("count", "sum"))
+        .reset_index(drop=True)
+    )
 
 
 def _mean(values: NDArray[np.float64]) -> float:
     """NaN of nothing, without a warning."""
     return float(values.mean()) if len(values) else float("nan")
-
-
-def _spread(values: NDArray[np.float64]) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-
-
-def _student(freedom: int) -> float:
-    """97.5 % quantile of Student's t."""
-    return float(stdtrit(freedom, 0.975))
 
 
 def summarise(
@@ -134,7 +102,7 @@ def summarise(
     for names, group in scores.groupby(by, sort=False):
         each = fold_means(group)
         low, high = paired_interval(each, test_share, data_sets)
-        about = {"mean": _mean(each), "sd": _spread(each), "low": low, "high": high, "n": len(each)}
+        about = {"mean": _mean(each), "sd": spread(each), "low": low, "high": high, "n": len(each)}
         second = {"second_mean": group["second"].mean()} if "second" in group else {}
         lines.append({**dict(zip(by, names, strict=True)), **about, **second})
     return pd.DataFrame(lines)

@@ -24,7 +24,8 @@ def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -
     assert np.allclose(bar.error_x.array, 0.1) and np.allclose(bar.error_x.arrayminus, 0.1)
     assert bar.marker.color[0] != bar.marker.color[2]
     assert "▶" in bar.hovertext[0] and "◀" in bar.hovertext[2]
-    assert "80%" in bar.hovertext[2]
+    assert "(-0.500 to -0.300)" in bar.hovertext[2] and "unclear" not in bar.hovertext[2]
+    assert "unclear" in bar.hovertext[1]
     low, high = figure.layout.xaxis.range
     assert low == -high  # zero stays in the middle
     assert "&lt;b&gt;" in figure.layout.yaxis.ticktext[0]  # user text is no markup
@@ -32,10 +33,15 @@ def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -
 
 def test_links_in_words_count_both_directions_and_the_firm_ones() -> None:
     text = result_sentences.links(made_up.links().tables["links"])
-    assert "Towards the outcome: 1; away from it: 1; neither: 1" in text
-    assert "Of these 2 links 1 keep" in text
-    nothing = made_up.links().tables["links"].assign(weight=0.0)
-    assert "No phenotype carries weight" in result_sentences.links(nothing)
+    assert "Towards the outcome: 1 phenotype; away from it: 1; no link: 1." in text
+    assert "All 2 links are clear." in text
+    table = made_up.links().tables["links"]
+    open_ = table.assign(low=table["low"].where(table["phenotype"] != "P02", -0.9))
+    open_ = open_.assign(high=table["high"].where(table["phenotype"] != "P02", 0.1))
+    assert "1 of the 2 links is clear, the others unclear." in result_sentences.links(open_)
+    alone = result_sentences.links(open_[open_["phenotype"] != "P01"])
+    assert alone.endswith("The only link is unclear.")
+    assert "No phenotype has a link" in result_sentences.links(table.assign(weight=0.0))
 
 
 def test_the_comparison_is_told_as_the_numbers_have_it() -> None:
@@ -223,7 +229,7 @@ def test_ablation_counts_the_folds_that_agree() -> None:
 def test_scores_are_told_beside_guessing() -> None:
     found = made_up.judged(ModelSpec(rank=10), made_up.evaluation())
     said = result_sentences.own_score(found, 10)
-    assert said.startswith("PR-AUC 0.700 (95 % interval 0.650 to 0.750) on rows that took no part")
+    assert said.startswith("PR-AUC 0.700 (95% interval 0.650 to 0.750) on rows that took no part")
     assert "better than guessing" in said and "not clearly" not in said
     lucky = replace(found, about={**found.about, "chance": 0.66})
     assert "not clearly better than guessing (0.660)" in result_sentences.own_score(lucky, 10)

@@ -9,6 +9,7 @@ import pytest
 from support.finished_run import HOSTILE, RANK, finished, hostile_report, reviews_of, run_card
 
 from dashboard.report.contents import gather_report
+from dashboard.store.rounds import Judged
 from swiftcore.errors import InvalidSettings
 
 
@@ -93,6 +94,6 @@ def test_sections_follow_the_experiments() -> None:
 def test_reviews_are_bound_to_content_not_to_numbers() -> None:
     fit, tensor, card = finished()
     moved = replace(fit, factors=[factor[:, ::-1].copy() for factor in fit.factors])
-    report = gather_report(run_card(), card, moved, tensor, reviews=reviews_of(fit))
+    report = gather_report(run_card(), card, moved, tensor, judged=Judged(tuple(reviews_of(fit))))
     assert not any(each.reviews for each in report.phenotypes)
     assert np.isclose(sum(each.share for each in report.phenotypes), 1)

@@ -32,7 +32,7 @@ def test_stability_without_a_column(
     add_experiment(fitted_store, replace(made, tables=tables), fit_id)
     page = drawn(open_page(view, fitted_store, monkeypatch).run())
     if view == "robustness":
-        assert "no column seeds" in words(tab(page, "robustness.tab", "Other fits"))
+        assert "no column seeds" in words(tab(page, "robustness.tab", "Found again"))
 
 
 def test_tables_that_no_page_knows_are_left_alone(

@@ -40,7 +40,7 @@ TABS = {
         (
             "False entries",
             "Phenotypes that survive",
-            "Other fits",
+            "Found again",
             "Number of phenotypes",
             "Similarity of features",
         ),

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 from support import made_up
-from support.opened_page import add_experiment, damage, open_page, widget, words
+from support.opened_page import (
+    add_experiment,
+    damage,
+    for_scientists,
+    open_page,
+    widget,
+    words,
+)
 from support.tiny_store import tiny_dataset
 
 from dashboard.store.store import Store
@@ -24,7 +31,7 @@ def test_links_and_scores_of_a_finished_result(
     fitted_store: Store, fit_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_experiment(fitted_store, made_up.evaluation())
-    page = open_page("prediction", fitted_store, monkeypatch)
+    page = for_scientists(open_page("prediction", fitted_store, monkeypatch))
     text = words(page)
     assert "ahead of CP-ALS by 0.100" in text
     assert "behind Random forest on indicators by 0.040" in text
@@ -32,6 +39,7 @@ def test_links_and_scores_of_a_finished_result(
     assert scores["Method"].iloc[0] == "Random forest on indicators"
     assert scores.set_index("Method").loc["SWIFT", "PR-AUC"] == pytest.approx(0.70)
     assert "Two patients without an outcome" in text
+    assert "With 10 phenotypes found like this, 8 of 10 alarms are right" in text  # 0.85 at half
     assert len(page.get("plotly_chart")) >= 2
 
 
@@ -42,8 +50,10 @@ def test_the_result_that_is_shown_has_one_number(
     add_experiment(fitted_store, made_up.judged(spec, made_up.evaluation()), fit_id)
     page = open_page("prediction", fitted_store, monkeypatch, run=fit_id)
     text = words(page)
-    assert "This result: PR-AUC 0.700 (95 % interval 0.650 to 0.750)" in text
-    assert text.count("guessing") == 2 and "unseen" not in text  # with it, and under the table
+    assert "With these 3 phenotypes, 8 of 10 alarms are right" in text
+    assert "PR-AUC" not in text and "fold" not in text
+    text = words(for_scientists(page))
+    assert text.count("PR-AUC 0.700 (95% interval 0.650 to 0.750)") == 1
     scores = next(table.value for table in page.dataframe if "± SD" in table.value)
     assert scores.set_index("Method").loc["SWIFT (this result)", "PR-AUC"] == pytest.approx(0.70)
 
@@ -53,12 +63,13 @@ def test_scores_of_something_else_are_said_to_be_and_this_result_can_be_scored(
 ) -> None:
     add_experiment(fitted_store, made_up.evaluation())
     page = open_page("prediction", fitted_store, monkeypatch, run=fit_id)
-    assert "not for the result that is shown" in words(page)
-    assert "This result" not in words(page)
+    assert "with other settings than the result that is shown" in words(page)
+    assert "these" not in words(page).partition("alarms are right")[0]
+    assert "not for the result that is shown" in words(for_scientists(page))
     assert widget(page, "button", "score.this").label == "Score this result"
     other = replace(fitted_store.run(fit_id).request.spec, sharpness=3.0)
     add_experiment(fitted_store, made_up.judged(other, made_up.evaluation()), fit_id, folds=4)
-    text = words(open_page("prediction", fitted_store, monkeypatch, run=fit_id))
+    text = words(for_scientists(open_page("prediction", fitted_store, monkeypatch, run=fit_id)))
     assert "stands here for another model (R = 3, sharpness 3" in text
 
 
@@ -76,14 +87,16 @@ def test_several_classes_show_a_confusion_matrix(
 ) -> None:
     add_experiment(fitted_store, made_up.evaluation(("art", "sport", "war")))
     page = open_page("prediction", fitted_store, monkeypatch)
-    assert "Which class is taken for which" in words(page) and "In Accuracy, SWIFT" in words(page)
+    assert "Which class is taken for which" in words(page)
+    assert "70 of 100 patients are put into the right" in words(page)
+    assert "In Accuracy, SWIFT" in words(for_scientists(page))
 
 
 def test_a_missing_comparison_is_offered_with_its_price(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page("prediction", fitted_store, monkeypatch)
-    assert "not been compared" in words(page) and "of memory" in words(page)
+    assert "not been tested yet" in words(page) and "of memory" in words(page)
     assert widget(page, "button", "offer.evaluation").label == "Compute it now"
 
 

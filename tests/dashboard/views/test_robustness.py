@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 from support import made_up
-from support.opened_page import add_experiment, damage, open_page, tab, widget, words
+from support.opened_page import (
+    add_experiment,
+    damage,
+    for_scientists,
+    open_page,
+    tab,
+    widget,
+    words,
+)
 from support.tiny_store import tiny_dataset
 
 from dashboard.store.store import Store
@@ -30,9 +38,9 @@ def test_every_tab_begins_with_its_answer(
     page = open_page("robustness", full_store, monkeypatch)
     assert "With 30% false entries SWIFT keeps 90%" in words(page)
     assert "1 of 2 phenotypes are still found" in words(tab(page, TAB, "Phenotypes that survive"))
-    assert "experiment's own fit" in words(page)  # the noise does not belong to the chosen fit
-    assert "least steady is P02" in words(tab(page, TAB, "Other fits"))
-    assert "experiment's own fit" not in words(page)
+    assert "experiment's own computation" in words(page)  # not that of the chosen fit
+    assert "least steady is P02" in words(tab(page, TAB, "Found again"))
+    assert "experiment's own computation" not in words(page)
     assert "best with 20 phenotypes" in words(tab(page, TAB, "Number of phenotypes"))
     text = words(tab(page, TAB, "Similarity of features"))
     assert "0.020 better than with no similarity" in text
@@ -46,6 +54,8 @@ def test_the_settings_chosen_under_noise_are_shown(
     scores = made.tables["scores"].assign(setting='{"sharpness": 2.0}', validation=0.5)
     add_experiment(fitted_store, replace(made, tables={**made.tables, "scores": scores}))
     page = open_page("robustness", fitted_store, monkeypatch)
+    assert not [one for one in page.dataframe if "Setting" in one.value]  # not for clinicians
+    for_scientists(page)
     [table] = [one.value for one in page.dataframe if "Setting" in one.value]
     assert set(table["Setting"]) == {"sharpness 2"} and len(table) == 2 * 3  # methods x levels
 
@@ -72,7 +82,7 @@ def test_without_an_outcome_the_phenotypes_are_still_followed(
     store.add_dataset(tiny_dataset(outcome=False))
     page = open_page("robustness", store, monkeypatch)
     assert "no outcome" in words(page)
-    tab(page, TAB, "Other fits")
+    tab(page, TAB, "Found again")
     assert widget(page, "button", "offer.stability")
 
 

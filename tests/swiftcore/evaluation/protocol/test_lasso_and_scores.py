@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve
 
+from swiftcore.evaluation.protocol.intervals import paired_interval
 from swiftcore.evaluation.protocol.lasso import lasso_path
 from swiftcore.evaluation.protocol.scalings import Scaler
 from swiftcore.evaluation.protocol.scores import (
     RECALLS,
+    calibration,
     log_loss,
-    paired_interval,
     pr_curve,
     score,
     second_score,
@@ -111,3 +114,22 @@ def test_folds_of_three_data_sets_say_three_times_as_much_as_those_of_one() -> N
     variance_of_one = differences.var(ddof=1) * (1 / 5 + 0.25)
     half = t.ppf(0.975, 14) * np.sqrt(variance_of_one / 3)
     assert (low, high) == pytest.approx((differences.mean() - half, differences.mean() + half))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 12),
+)
+def test_calibration_counts_every_row_once_and_parts_no_equal_chances(
+    rows: list[tuple[float, bool]], groups: int
+) -> None:
+    chances = np.array([chance for chance, _ in rows])
+    true = np.array([happened for _, happened in rows])
+    table = calibration(chances, true, groups)
+    assert table["count"].sum() == len(rows) and table["cases"].sum() == true.sum()
+    assert len(table) <= groups and (table["count"] > 0).all()
+    assert (table["expected"] * table["count"]).sum() == pytest.approx(chances.sum())
+    assert table["expected"].is_monotonic_increasing
+    assert len(table) <= len(set(chances))
+    if len(set(chances)) == len(chances) >= groups:  # no ties: groups of like size
+        assert table["count"].max() - table["count"].min() <= 1

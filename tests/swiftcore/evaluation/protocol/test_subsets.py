@@ -19,10 +19,9 @@ from swiftcore.evaluation.protocol.folds import (
     read_labels,
     without_small_classes,
 )
+from swiftcore.evaluation.protocol.intervals import independent_sets, paired_interval
 from swiftcore.evaluation.protocol.scores import (
     compare_with,
-    independent_sets,
-    paired_interval,
     summarise,
 )
 
