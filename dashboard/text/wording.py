@@ -71,8 +71,21 @@ def label(key: str, wording: str) -> str:
     return WORDS[wording][key]
 
 
+# English nouns that get an English plural; what a data set calls its modes may be in any language
+_NOUNS = frozenset(
+    """admission allergy article box case category code community computation concept condition copy
+    day diagnosis disease document drug encounter entry event feature finding fit gene group
+    ingredient item judgement lab medication method part participant patient person phenotype
+    procedure result reviewer row run sample stay subject symptom term test text topic user visit
+    ward word""".split()
+)
+
+
 def plural(noun: str) -> str:
-    """More than one of a thing: patients, diagnoses, categories."""
+    """More than one of a thing: patients, diagnoses; a word that is not known stays as it is."""
+    last = noun.rsplit(" ", 1)[-1]
+    if last.lower() not in _NOUNS:
+        return noun
     if noun.endswith("is"):
         return f"{noun[:-2]}es"
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
