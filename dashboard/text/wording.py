@@ -141,8 +141,21 @@ def row_name(noun: str, label: str) -> str:
     return f"{noun} {label}"
 
 
+# English nouns that get an English plural; what a data set calls its modes may be in any language
+_NOUNS = frozenset(
+    """admission allergy article box case category code community computation concept condition copy
+    day diagnosis disease document drug encounter entry event feature finding fit gene group
+    ingredient item judgement lab medication method part participant patient person phenotype
+    procedure result reviewer row run sample stay subject symptom term test text topic user visit
+    ward word""".split()
+)
+
+
 def plural(noun: str) -> str:
-    """More than one of a thing: patients, diagnoses, categories."""
+    """More than one of a thing: patients, diagnoses; a word that is not known stays as it is."""
+    last = noun.rsplit(" ", 1)[-1]
+    if last.lower() not in _NOUNS:
+        return noun
     if noun.endswith("is"):
         return f"{noun[:-2]}es"
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):

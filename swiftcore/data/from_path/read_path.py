@@ -46,6 +46,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         name = source.names[0]
         dataset = bundle_from_bytes(source.read(name), name, source.budget)
         findings.tables[name] = dataset.tensor.n_entries
+        findings.options = dataset.options
         summary = dataset.summary or summarize(
             dataset.tensor, dataset.outcome, dataset.outcome_name, findings
         )
@@ -75,6 +76,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         built.row_groups,
         OutsideKnowledge(built.codes),
         built.side,
+        replace(options, name="").changed(),
     )
 
 
