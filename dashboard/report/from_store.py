@@ -51,7 +51,7 @@ def report_of_run(store: Store, reviews: Reviews, run_id: str, limit: int) -> Re
         run,
         store.card(run.dataset),
         fit,
-        store.dataset(run.dataset).tensor,
+        store.dataset(run.dataset),
         reviews=judged,
         experiments=experiments,
         origins={kind: origin for kind, origin in origins.items() if origin is not None},

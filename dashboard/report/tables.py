@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard.report.contents import PhenotypeSheet, Report
+from dashboard.fit_view.phenotype_sheet import PhenotypeSheet
+from dashboard.report.contents import Report
 from dashboard.report.sections import Section, Table
 from dashboard.store.imported import SOURCE
 from dashboard.store.lineage import MADE

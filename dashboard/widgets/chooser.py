@@ -52,6 +52,4 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
 
 
 def _pick(identifier: str) -> None:
-    """Tables that show the choice are drawn anew, so that they mark the new row."""
-    state.set(Key.PICKED, state.get(Key.PICKED, 0) + 1)
     state.choose(phenotype=identifier)
