@@ -13,6 +13,7 @@ from dashboard.session import cache, reviewer, selection, state
 from dashboard.text.link import FIRST_PAGE
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, PAGES, capital, plural
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.html import show_look
 from dashboard.widgets.origin import draw_page
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import show_sidebar
@@ -45,6 +46,7 @@ def _without_doors() -> SwiftError:
 
 def _draw() -> None:
     notices = guarded(selection.resolve) or []
+    show_look()
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.fit_view.blind import blind_data, blind_fit
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.session import state
@@ -24,7 +25,7 @@ from dashboard.store.cards import NEW_ROWS, RunCard, newest_sound, select_runs
 from dashboard.store.keeping import note_use
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Reviews
-from dashboard.store.rounds import Judged, Rounds, blind_data, blind_fit
+from dashboard.store.rounds import Judged, Rounds
 from dashboard.store.store import Store, default_root
 from swiftcore.definitions.define import Definition, define
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes

@@ -51,6 +51,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
         "in it.",
         "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
     ),
+    "special": ("special to it", "0: lift"),
+    "frequent": ("frequent in it", "1: weight"),
     "loss": ("Error on held-back rows", "Loss on validation rows"),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
