@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.charts import style
 from swiftcore.phenotypes.names import LESS
 
+MAP_CIRCLE = 70  # pixels across the largest
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
 
@@ -52,6 +53,47 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
     style.dress(figure, height=style.bars_height(len(table)), x=weight_title)
     style.share_axis(figure, table["weight"] if spread is None else table["weight"] + spread)
     return style.name_bars(figure, with_signs(table["feature"], table["weight"]))
+
+
+def phenotype_map(table: pd.DataFrame, chosen: str) -> go.Figure:
+    """Phenotypes as circles: the area by share, near where features are in common.
+
+    Parameters
+    ----------
+    table : DataFrame
+        id, name, share, x, y.
+    chosen : str
+        The id of the one that is marked.
+    """
+    largest = float(table["share"].max())
+    figure = go.Figure(
+        go.Scatter(
+            x=table["x"],
+            y=table["y"],
+            mode="markers+text",
+            text=table["id"],
+            textposition="middle center",
+            textfont={"color": style.INK, "size": 12},
+            marker={
+                "size": table["share"],
+                "sizemode": "area",
+                "sizeref": 2 * largest / MAP_CIRCLE**2,
+                "sizemin": 9,
+                "color": [style.BLUE if one == chosen else style.SKY for one in table["id"]],
+                "opacity": 0.45,
+                "line": {"color": style.BLUE, "width": 1},
+            },
+            hovertext=[
+                f"{style.hover(f'{row.id}: {row.name_}')}<br>{row.share:.1%} of the data"
+                for row in table.rename(columns={"name": "name_"}).itertuples()
+            ],
+            hoverinfo="text",
+        )
+    )
+    style.dress(figure, height=420)
+    blank = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    figure.update_xaxes(**blank)
+    return figure.update_yaxes(**blank, scaleanchor="x")
 
 
 def with_signs(features: Sequence[str], weights: Sequence[float]) -> list[str]:

@@ -50,8 +50,7 @@ class Key(StrEnum):
     COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
-    SORT = "sort"  # by what the table is sorted
-    PICKED = "picked"  # how often a phenotype was picked outside of the table
+    SORT = "sort"  # by what the list is sorted
     RELEVANCE = "relevance"  # weight of frequent against distinctive features
     OTHER = "other"  # the phenotype to compare with
     OTHER_RUN = "other_run"  # the run to compare with

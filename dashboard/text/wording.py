@@ -116,6 +116,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
         "in it.",
         "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
     ),
+    "special": ("special to it", "0: lift"),
+    "frequent": ("frequent in it", "1: weight"),
     "loss": ("Error on held-back rows", "Loss on validation rows"),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
@@ -143,11 +145,61 @@ def row_name(noun: str, label: str) -> str:
 
 # English nouns that get an English plural; what a data set calls its modes may be in any language
 _NOUNS = frozenset(
-    """admission allergy article box case category code community computation concept condition copy
-    day diagnosis disease document drug encounter entry event feature finding fit gene group
-    ingredient item judgement lab medication method part participant patient person phenotype
-    procedure result reviewer row run sample stay subject symptom term test text topic user visit
-    ward word""".split()
+    [
+        "admission",
+        "allergy",
+        "article",
+        "box",
+        "case",
+        "category",
+        "code",
+        "community",
+        "computation",
+        "concept",
+        "condition",
+        "copy",
+        "day",
+        "diagnosis",
+        "disease",
+        "document",
+        "drug",
+        "encounter",
+        "entry",
+        "event",
+        "feature",
+        "finding",
+        "fit",
+        "gene",
+        "group",
+        "ingredient",
+        "item",
+        "judgement",
+        "lab",
+        "medication",
+        "method",
+        "part",
+        "participant",
+        "patient",
+        "person",
+        "phenotype",
+        "procedure",
+        "result",
+        "reviewer",
+        "row",
+        "run",
+        "sample",
+        "stay",
+        "subject",
+        "symptom",
+        "term",
+        "test",
+        "text",
+        "topic",
+        "user",
+        "visit",
+        "ward",
+        "word",
+    ]
 )
 
 

@@ -17,7 +17,9 @@ from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.origin import say_origin
+from dashboard.widgets.phenotype_map import show_map
 from dashboard.widgets.profiles import weight_label
+from dashboard.widgets.ranking import show_ranking
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.methods.catalogue import title_of
@@ -25,13 +27,13 @@ from swiftcore.phenotypes.matching import FOUND_FROM, similarity
 from swiftcore.phenotypes.shares import profiles
 
 GLANCE_FEATURES = 30
-TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
+TABS = ("Map", "Table", "All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 
 def show_comparisons(summary: FitSummary) -> None:
-    """Four tabs; only the open one is computed."""
+    """Tabs; only the open one is computed."""
     st.header(state.say("All phenotypes"), anchor=False)
-    draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
+    draw = (show_map, show_ranking, _show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):
         if tab.open:
