@@ -52,6 +52,7 @@ TERMS: tuple[Term, ...] = (
         "program. A row can have several, each to a part.",
         r"\bphenotypes?\b",
     ),
+    _term("Row", "One of the things described: a person, a visit, a text.", r"\brows?\b"),
     _term("Feature", "What can be recorded of a row, such as a code or a word."),
     _term("Carrier", "A row of which a phenotype makes up at least one tenth.", r"\bcarr(ier|ies)"),
     _term(

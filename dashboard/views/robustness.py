@@ -126,7 +126,8 @@ def _ablation_answer(found: Found, rank: int = 0) -> str:
     if scores.empty:
         return NO_SCORES
     chosen = scores[scores["rank"] == (rank or _full_ranks(scores)[0])]
-    return result_sentences.ablation(chosen, _metric(found), state.wording())
+    about = found.experiment.about
+    return result_sentences.ablation(chosen, _metric(found), about, state.wording())
 
 
 def _limit(found: Found) -> float:

@@ -8,7 +8,7 @@ from dashboard.session import state
 from dashboard.text.glossary import EVERYBODY, TERMS, Term, explain
 
 # by page, the words of the glossary that it uses in either wording
-ALWAYS = ("Outcome", "Small counts", "Run")
+ALWAYS = ("Outcome", "Row", "Small counts", "Run")
 USED_ON = {
     "phenotypes": (
         *("Phenotype", "Feature", "Carrier", "Link to the outcome", "Strength", "Distinctiveness"),
