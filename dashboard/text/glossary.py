@@ -205,11 +205,6 @@ def explain(*names: str) -> str:
     return "  \n".join(f"**{name}**: {BY_NAME[name].means}" for name in names)
 
 
-def terms_in(text: str) -> list[Term]:
-    """The words of the glossary that a text uses, in the order of the glossary."""
-    return [term for term in TERMS if term.stands_in(text)]
-
-
 def is_technical(text: str) -> bool:
     """Whether a text uses words that only the data scientist's wording may use."""
     return any(term.stands_in(text) for term in TECHNICAL)

@@ -38,7 +38,7 @@ SORTS = {
 
 def show() -> None:
     """Draw the page."""
-    st.title(state.say("Phenotypes"), anchor=False)
+    st.title(state.phrase("Phenotypes"), anchor=False)
     open_refit()
     summary = fit_summary()
     if summary is None:

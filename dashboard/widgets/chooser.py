@@ -26,7 +26,7 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            state.say("Phenotype"),
+            state.phrase("Phenotype"),
             order,
             width=560,
             format_func=lambda each: clipped(summary.title(each), 80),

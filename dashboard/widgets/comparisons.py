@@ -30,7 +30,7 @@ TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 def show_comparisons(summary: FitSummary) -> None:
     """Four tabs; only the open one is computed."""
-    st.header(state.say("All phenotypes"), anchor=False)
+    st.header(state.phrase("All phenotypes"), anchor=False)
     draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):
@@ -80,18 +80,18 @@ def _show_overlap(summary: FitSummary) -> None:
     found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
         overlap(found, names),
-        state.say("Heatmap: how similar any two phenotypes are; similar ones side by side"),
+        state.phrase("Heatmap: how similar any two phenotypes are; similar ones side by side"),
         pd.DataFrame(found, columns=names).assign(Id=names)[["Id", *names]],
         "overlap",
     )
     said = "Bright squares off the diagonal are pairs that may be one phenotype."
-    st.caption(state.say(said))
+    st.caption(state.phrase(said))
 
 
 def _show_two(summary: FitSummary) -> None:
     names = list(summary.phenotypes)
     if len(names) < 2:
-        st.info(state.say("There is only one phenotype."))
+        st.info(state.phrase("There is only one phenotype."))
         return
     now = state.current_phenotype()
     kept = state.get(Key.OTHER, "")

@@ -38,7 +38,7 @@ def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
-        state.say(
+        state.phrase(
             "Upload rows of the same kind. Each is described by itself, by the phenotypes "
             "of this result; nothing is learned from it."
         )
@@ -162,7 +162,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     table = _memberships(projection, shared)
     show_table(
         hundreds(table[:200], projection.identifiers),
-        alt=state.say("New rows and their phenotypes"),
+        alt=state.phrase("New rows and their phenotypes"),
         column_config=percents(projection.identifiers),
     )
     if len(table) > 200:
@@ -175,7 +175,7 @@ def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
     rows = np.arange(len(shared))
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
     return table.rename(
-        columns={"row": projection.modes[0].name, "carries": state.say("phenotypes carried")}
+        columns={"row": projection.modes[0].name, "carries": state.phrase("phenotypes carried")}
     )
 
 
