@@ -337,4 +337,4 @@ def _in_words(setting: str) -> str:
 def _option(name: str, value: object) -> str:
     if isinstance(value, bool):
         return name if value else f"no {name}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+    return f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"

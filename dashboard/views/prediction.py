@@ -85,7 +85,8 @@ def _how_well(card: DatasetCard, found: experiments.Found) -> None:
         st.caption(plain(result_sentences.own_score(experiment, rank)), help=explain("PR-AUC"))
     if not own:
         _offer_own_score(experiment, spec)
-    left, right = st.columns(2)
+    binary = "curves" in experiment.tables  # squares of several classes need the whole width
+    left, right = st.columns(2) if binary else (st.container(), st.container())
     with left:
         _show_curve(card, experiment, rank)
     with right:

@@ -18,13 +18,28 @@ METHOD = "method"  # the column of a saved table that tells of another method th
 MAX_CELL = 200
 MAX_HEIGHT = 460
 MAX_ROWS = 12  # more than this scroll
+MAX_DIGITS = 6  # of numbers that have more, none are added
 
 
 def show_table(table: pd.DataFrame, alt: str, **options: Any) -> Any:
     """A table whose texts are shown as typed; options go to ``st.dataframe``."""
     options.setdefault("hide_index", True)
     options.setdefault("height", "content" if len(table) <= MAX_ROWS else MAX_HEIGHT)
+    options["column_config"] = {**same_digits(table), **options.get("column_config", {})}
     return st.dataframe(shown(table), alt=alt, **options)
+
+
+def same_digits(table: pd.DataFrame) -> dict[str, Any]:
+    """Column settings that write all numbers of a column with as many digits as one needs."""
+    found = {}
+    for name, values in table.items():
+        if not pd.api.types.is_float_dtype(values):
+            continue
+        known = values.dropna()
+        needed = [digits for digits in range(MAX_DIGITS) if (known.round(digits) == known).all()]
+        if needed and needed[0]:
+            found[clipped(name)] = st.column_config.NumberColumn(format=f"%.{needed[0]}f")
+    return found
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:

@@ -105,6 +105,13 @@ def test_the_gap_of_chances_is_the_mean_over_rows(groups: list[tuple[float, int,
     assert f"{100 * np.mean(rows):.0f} percentage points" in answers.calibration(table)
 
 
+def test_chances_that_are_off_by_chance_fit_and_others_need_care() -> None:
+    table = pd.DataFrame({"expected": [0.2, 0.5, 0.8], "cases": [3, 9, 17], "count": [20] * 3})
+    assert answers.calibration(table).startswith("The chances can be taken as they are: they fit")
+    far = table.assign(cases=[10, 18, 5])
+    assert "need care: they fit what came true in 0 of 3 groups" in answers.calibration(far)
+
+
 def test_groups_of_few_rows_are_not_drawn() -> None:
     table = pd.DataFrame(
         {"expected": [0.1, 0.4, 0.6, 0.9], "cases": [3, 40, 60, 90], "count": [100] * 4}
