@@ -73,7 +73,7 @@ def _pages() -> dict[str, st.Page]:
 def _title(name: str, title: str) -> str:
     """The page of the rows is called what the data set calls its rows, if that can be read."""
     if name != "patients" or not state.current_dataset():
-        return state.say(title)
+        return state.phrase(title)
     names = cache.card(state.current_dataset()).mode_names
     return capital(plural(names[0])) if names else title
 

@@ -167,7 +167,7 @@ def wording() -> str:
 
 def label(key: str) -> str:
     """The words for an idea in the wording that is on, and in those of the data."""
-    return say(label_in(key, wording()))
+    return phrase(label_in(key, wording()))
 
 
 def vocabulary() -> Vocabulary:
@@ -175,9 +175,9 @@ def vocabulary() -> Vocabulary:
     return vocabulary_of(get(Key.MODES, ()))
 
 
-def say(text: str) -> str:
+def phrase(text: str) -> str:
     """One of the program's own sentences in the words of the chosen data set; no user text."""
-    return vocabulary().say(text)
+    return vocabulary().phrase(text)
 
 
 def reviewer() -> str:

@@ -27,7 +27,7 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 class Vocabulary:
     """What a data set calls the things that the program's own sentences speak of.
 
-    Sentences are written for phenotypes of patients; :meth:`say` gives them the words of the
+    Sentences are written for phenotypes of patients; :meth:`phrase` gives them the words of the
     data. Never hand user text through it.
 
     Attributes
@@ -44,7 +44,7 @@ class Vocabulary:
     caution: str
     words: tuple[tuple[str, str], ...] = ()
 
-    def say(self, text: str) -> str:
+    def phrase(self, text: str) -> str:
         """One of the program's own sentences in the words of the data."""
         for ours, theirs in (("phenotype", self.finding), *self.words):
             if ours != theirs:
@@ -52,13 +52,13 @@ class Vocabulary:
                 text = re.sub(rf"\b{capital(ours)}", capital(theirs), text)
         return text
 
-    def say_around(self, text: str, *user_texts: str) -> str:
+    def phrase_around(self, text: str, *user_texts: str) -> str:
         """The same for a sentence with user text in it, which stays as it is."""
         known = [re.escape(one) for one in sorted(set(user_texts), key=len, reverse=True) if one]
         if not known:
-            return self.say(text)
+            return self.phrase(text)
         parts = re.split(f"({'|'.join(known)})", text)
-        return "".join(part if place % 2 else self.say(part) for place, part in enumerate(parts))
+        return "".join(part if place % 2 else self.phrase(part) for place, part in enumerate(parts))
 
 
 PHENOTYPES = Vocabulary("phenotype", NOT_A_DIAGNOSIS)

@@ -36,7 +36,7 @@ SORTS = {
 def show() -> None:
     """Draw the page."""
     head = st.container(horizontal=True, key="page-head")
-    head.title("Phenotypes", anchor=False, width="content")
+    head.title(state.phrase("Phenotypes"), anchor=False, width="content")
     open_refit()
     summary = fit_summary()
     if summary is None:

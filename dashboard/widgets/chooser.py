@@ -31,7 +31,7 @@ def choose_phenotype(
     position = order.index(now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            state.say("Phenotype"),
+            state.phrase("Phenotype"),
             order,
             width=width,
             format_func=lambda each: clipped(summary.title(each), 80),

@@ -32,7 +32,7 @@ TABS = ("Map", "Table", "All at a glance", "Overlap", "Compare two", "Compare wi
 
 def show_comparisons(summary: FitSummary) -> None:
     """Tabs; only the open one is computed."""
-    st.header(state.say("All phenotypes"), anchor=False)
+    st.header(state.phrase("All phenotypes"), anchor=False)
     draw = (show_map, show_ranking, _show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):
@@ -83,12 +83,12 @@ def _show_overlap(summary: FitSummary) -> None:
     found = found[np.ix_(components, components)]
     show_figure(
         overlap(found, titles),
-        state.say("Heatmap: how similar any two phenotypes are; similar ones side by side"),
+        state.phrase("Heatmap: how similar any two phenotypes are; similar ones side by side"),
         pd.DataFrame(found, columns=names).assign(Name=titles)[["Name", *names]],
         "overlap",
     )
     said = "Coloured squares off the diagonal are pairs that may be one phenotype."
-    st.caption(state.say(said))
+    st.caption(state.phrase(said))
 
 
 def _side_by_side(summary: FitSummary) -> tuple[list[str], list[int]]:
@@ -105,7 +105,7 @@ def _side_by_side(summary: FitSummary) -> tuple[list[str], list[int]]:
 def _show_two(summary: FitSummary) -> None:
     names = list(summary.phenotypes)
     if len(names) < 2:
-        st.info(state.say("There is only one phenotype."))
+        st.info(state.phrase("There is only one phenotype."))
         return
     now = state.current_phenotype()
     kept = state.get(Key.OTHER, "")

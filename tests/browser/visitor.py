@@ -22,7 +22,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PAGES = ("Phenotypes", "Review", "Patients", "Prediction", "Robustness", "Data", "Runs")
+PAGES = ("Phenotypes", "Review", "Patients", "Prediction", "Robustness", "Data", "Runs", "Help")
 # Drawn to the last line, connected, not computing, no part of an earlier drawing left, charts
 # there, nothing moving, no change for a while: only then is there something to judge. A fault on
 # the screen ends a drawing too: nothing is waited for that it left out.
