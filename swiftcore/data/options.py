@@ -68,7 +68,8 @@ class BuildOptions:
     date_order : {"", "day first", "month first"}
         Needed only for dates like 03/04/2020.
     tables : str
-        Which tables of a folder that holds two sets, for example "raw" for eICU.
+        Which tables to use, with commas between them: sheets, tables of a database, files without
+        their ending, FHIR types; or which set of a folder that holds two, "raw" or "tidy" for eICU.
     join : {"patient", "visit", "window"}
         Which rows of two tables belong together: all of one patient, those of one visit, or
         those at most `window_days` apart.
