@@ -33,9 +33,11 @@ TEMPLATE = """patient,diagnosis,medication,date,value,outcome
 0002,Atrial fibrillation,Anticoagulants,2020-03-02,1,1
 """
 CAN_BE_READ = """What can be read:
-- one table of events, one line each (CSV, TSV, gz, Parquet), such as the template below;
-- several tables together: diagnoses, medications, patients;
+- one table of events, one line each (CSV, Excel, JSON lines, Parquet), such as the template below;
+- several tables together: diagnoses, medications, patients; also as sheets of one workbook, or
+  in a SQLite or DuckDB file;
 - the tables of an OMOP, MIMIC, Synthea or eICU export, together or as a zip;
+- a FHIR R4 export (ndjson or bundles), together or as a zip;
 - texts as a zip with one folder per category, or a table with a column of text;
 - a tensor: .tns, .npz, or a SWIFT data bundle.
 

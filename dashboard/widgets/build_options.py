@@ -10,8 +10,11 @@ from dashboard.privacy import uploads
 from dashboard.session import cache
 from dashboard.text.display import clipped
 from dashboard.widgets.handed_over import ask_for_file
+from swiftcore.data.building.fhir import FHIR
 from swiftcore.data.from_path.sandbox import Inspection
+from swiftcore.data.from_path.table_sources import table_names
 from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.fhir_resources import EVENTS
 
 DOCUMENTS = ("documents", "document-table")
 TENSORS = ("tns", "npz", "bundle", "code-map")
@@ -69,6 +72,8 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
     chosen: dict[str, Any] = {
         "name": st.text_input("Name of the data set", name[:60], max_chars=60, key="option.name")
     }
+    if kind not in (*DOCUMENTS, *TENSORS):
+        chosen |= _tables(inspection)
     left, right = st.columns(2)
     with left:
         chosen |= _columns(inspection) if kind == "table" else {}
@@ -83,6 +88,22 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
     with st.expander("More choices"):
         chosen |= _more(kind)
     return BuildOptions(**chosen)
+
+
+def _tables(inspection: Inspection) -> dict[str, Any]:
+    """Which sheets, tables or types of resources to use, where there are several."""
+    names = EVENTS if inspection.kind == FHIR else table_names(inspection.tables)
+    if len(names) < 2:
+        return {}
+    wanted = st.multiselect(
+        "Only these tables",
+        names,
+        format_func=clipped,
+        accept_new_options=True,
+        placeholder="all that fit; choose, or type the name of a hidden sheet",
+        key="option.tables",
+    )
+    return {"tables": ", ".join(wanted)}
 
 
 def _choice(name: str, label: str, **options: Any) -> str:

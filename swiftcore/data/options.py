@@ -95,7 +95,11 @@ class BuildOptions:
     )
     date_order: str = _option("", "Needed only for dates like 03/04/2020.", "day first")
     tables: str = _option(
-        "", "Which tables of a folder that holds two sets, for example raw for eICU.", "raw"
+        "",
+        "Which tables to use, with commas between them: sheets, tables of a database, files "
+        "without their ending, FHIR types; or which set of a folder that holds two, raw or tidy "
+        "for eICU.",
+        "raw",
     )
     join: str = _option(
         "patient",

@@ -138,7 +138,7 @@ def zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[byt
         raise refuse(
             "zip-damaged",
             "An entry of the archive cannot be read",
-            entry.filename,
+            entry.filename or "an entry without a name",
             str(error),
             "Make the archive again.",
         ) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.opened_page import drawn, open_page, tab, widget, words
@@ -99,6 +100,26 @@ def test_a_file_on_the_server_becomes_a_data_set(
     assert "is built and kept" in words(page)
     built: Dataset = store.dataset(card.id)
     assert "<b>flu</b>" in built.tensor.modes[1].labels  # kept as typed, shown as typed
+
+
+def test_sheets_of_a_workbook_can_be_chosen(
+    store: Store, server_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].title = "first"
+    second = book.create_sheet("second")
+    for sheet, count in ((book.worksheets[0], 4), (second, 6)):
+        sheet.append(["patient", "code"])
+        for k in range(2 * count):
+            sheet.append([f"p{k % count}", f"c{k % 2 + k % count}"])
+    book.save(server_files / "book.xlsx")
+    page = open_server_file(store, monkeypatch, "book.xlsx")
+    assert widget(page, "multiselect", "option.tables").options == ["first", "second"]
+    widget(page, "multiselect", "option.tables").select("second").run()
+    widget(page, "button", "build").click().run()
+    drawn(page)
+    (card,) = store.datasets()
+    assert card.shape[0] == 6 and len(card.shape) == 2
 
 
 @pytest.mark.usefixtures("server_files")

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.rewritten import Table, read_folder
 
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from tests.support.rewritten import Table, read_folder
 
 Shared = Callable[[str], Path]
 OMOP = ("PERSON", "CONDITION_ERA", "DRUG_ERA", "CONCEPT")
