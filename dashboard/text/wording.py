@@ -73,11 +73,61 @@ def label(key: str, wording: str) -> str:
 
 # English nouns that get an English plural; what a data set calls its modes may be in any language
 _NOUNS = frozenset(
-    """admission allergy article box case category code community computation concept condition copy
-    day diagnosis disease document drug encounter entry event feature finding fit gene group
-    ingredient item judgement lab medication method part participant patient person phenotype
-    procedure result reviewer row run sample stay subject symptom term test text topic user visit
-    ward word""".split()
+    [
+        "admission",
+        "allergy",
+        "article",
+        "box",
+        "case",
+        "category",
+        "code",
+        "community",
+        "computation",
+        "concept",
+        "condition",
+        "copy",
+        "day",
+        "diagnosis",
+        "disease",
+        "document",
+        "drug",
+        "encounter",
+        "entry",
+        "event",
+        "feature",
+        "finding",
+        "fit",
+        "gene",
+        "group",
+        "ingredient",
+        "item",
+        "judgement",
+        "lab",
+        "medication",
+        "method",
+        "part",
+        "participant",
+        "patient",
+        "person",
+        "phenotype",
+        "procedure",
+        "result",
+        "reviewer",
+        "row",
+        "run",
+        "sample",
+        "stay",
+        "subject",
+        "symptom",
+        "term",
+        "test",
+        "text",
+        "topic",
+        "user",
+        "visit",
+        "ward",
+        "word",
+    ]
 )
 
 

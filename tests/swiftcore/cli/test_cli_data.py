@@ -60,7 +60,7 @@ def test_options_survive_toml(tmp_path: Path) -> None:
     options = BuildOptions(
         columns={"row": 'a "b" \\ c', "features": "x, y"},
         drop_codes=("Z00", "1"),
-            top=5,
+        top=5,
         yes=True,
         lookback_days=2.5,
     )
