@@ -24,7 +24,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "index_base": ("", "0", "1", "detect"),
     "date_order": ("", "day first", "month first"),
 }
-MINIMA = {"min_support": 1, "top": 0, "vocabulary_size": 0, "window_days": 0, "lookback_days": 0}
+MINIMA = {
+    "row_mode": 1,
+    "min_support": 1,
+    "top": 0,
+    "vocabulary_size": 0,
+    "window_days": 0,
+    "lookback_days": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,12 @@ class BuildOptions:
     index_base: str = _option(
         "", "What the first index of a .tns file is called; asked when unclear.", "0"
     )
+    mode_names: tuple[str, ...] = _option(
+        (), "Names for the modes of a .tns or .npz file, in their order.", "patient, code, drug"
+    )
+    row_mode: int = _option(
+        1, "Which mode of a .tns or .npz file holds the rows (1: the first).", "2"
+    )
     yes: bool = _option(
         False,
         "Build also what looks doubtful: more than four modes, features that hardly any "
@@ -218,7 +231,7 @@ class BuildOptions:
     def from_json(cls, plain: Mapping[str, Any]) -> BuildOptions:
         """The options that :meth:`to_json` wrote down."""
         values = dict(plain)
-        for name in ("outcome_codes", "drop_codes"):
+        for name in ("outcome_codes", "drop_codes", "mode_names"):
             values[name] = tuple(values.get(name, ()))
         if "limits" in values:
             values["limits"] = Limits(**values["limits"])
