@@ -37,6 +37,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.dashboard_open
 	$(BIN)/python -m benchmarks.load
+	$(BIN)/python -m benchmarks.dashboard_rows
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.out_of_core
 	$(BIN)/python -m benchmarks.from_postgresql

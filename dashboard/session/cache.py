@@ -25,7 +25,7 @@ from dashboard.fit_view.summary import FEATURES_READ
 from dashboard.session import state
 from dashboard.store.cards import NEW_ROWS, RunCard, newest_sound, select_runs
 from dashboard.store.keeping import note_use
-from dashboard.store.mapped import mapped_array, mapped_dataset, mapped_fit
+from dashboard.store.mapped import mapped_array, mapped_dataset, mapped_fit, mapped_projection
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Reviews
 from dashboard.store.rounds import Judged, Rounds
@@ -128,7 +128,7 @@ def experiment(run: str) -> Experiment:
 def projection(run: str) -> Projection:
     """Finished memberships of new rows."""
     note_use(store().root, run)
-    return store().projection(run)
+    return _projection(str(store().root), run)
 
 
 @contextmanager
@@ -228,6 +228,12 @@ def _blind_dataset(root: str, identifier: str) -> Dataset:
 def _fit(root: str, run: str) -> FittedRun:
     found = _store(root)
     return mapped_fit(found.fit(run), found.temporary)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _projection(root: str, run: str) -> Projection:
+    found = _store(root)
+    return mapped_projection(found.projection(run), found.temporary)
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.store.results import FittedRun
+from dashboard.store.results import FittedRun, Projection
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.side_tables import DatedEvents
 
@@ -51,6 +51,13 @@ def mapped_dataset(dataset: Dataset, folder: Path) -> Dataset:
         tensor=replace(tensor, coordinates=places, values=values),
         side=replace(dataset.side, events=events),
     )
+
+
+def mapped_projection(rows: Projection, folder: Path) -> Projection:
+    """New rows whose memberships and entries are read from the disk."""
+    parts = (rows.memberships, rows.coordinates, rows.values)
+    memberships, places, values = (mapped_array(part, folder) for part in parts)
+    return replace(rows, memberships=memberships, coordinates=places, values=values)
 
 
 def mapped_fit(fit: FittedRun, folder: Path) -> FittedRun:

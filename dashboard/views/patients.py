@@ -27,6 +27,7 @@ from dashboard.widgets.text import plain
 from swiftcore.phenotypes.describe import CARRIED
 
 PAGE = 50
+MARK = "Mark a line to see it in the second tab."
 
 
 def show() -> None:
@@ -77,7 +78,7 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     st.caption(
         f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
         "The darker a cell, the larger its part of the row; less than 0.5 % is left blank. "
-        "Mark a line to see it in the next tab."
+        f"{MARK}"
     )
     _download(summary, shared, rows, "memberships")
 
@@ -209,8 +210,8 @@ def _show_plane(summary: FitSummary, shared: np.ndarray) -> None:
         return
     st.markdown(f"**{len(rows):,} selected**")
     _show_page(summary, shared, rows[:PAGE], f"selected.{summary.run}.{hash(rows.tobytes())}")
-    if len(rows) > PAGE:
-        st.caption(f"The first {PAGE} of {len(rows):,} are listed; the file has all.")
+    more = f"The first {PAGE} of {len(rows):,} are listed; the file has all. "
+    st.caption(f"{more if len(rows) > PAGE else ''}{MARK}")
     _download(summary, shared, rows, "selected")
 
 

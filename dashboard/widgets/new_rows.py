@@ -34,6 +34,8 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 from swiftcore.phenotypes.shares import row_shares
 
+OFFERED = 20  # new rows to choose from before anything was typed
+
 
 def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
@@ -189,11 +191,18 @@ def _memberships(projection: Projection, shared: np.ndarray, chosen: slice) -> p
 
 
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:
-    labels = projection.row_labels[:1000]
+    noun, labels = projection.modes[0].name, projection.row_labels
+    typed = st.text_input(
+        f"Label of the {plain(noun, 40)}, or a part of it", width=420, key="new_row.label"
+    )
+    found = row_tables.find_rows(labels, typed) if typed else list(range(min(OFFERED, len(labels))))
+    if not found:
+        st.warning(f"No new {plain(noun, 40)} has this in its label.")
+        return
     row = st.selectbox(
         "Look at one",
-        range(len(labels)),
-        format_func=lambda each: clipped(row_name(projection.modes[0].name, labels[each]), 80),
+        found,
+        format_func=lambda each: clipped(row_name(noun, labels[each]), 80),
         width=420,
         key="new_row",
     )

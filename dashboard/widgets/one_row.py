@@ -45,7 +45,7 @@ def shade_headings(summary: FitSummary) -> dict[str, Any]:
 
 def show_facts(title: str, facts: list[tuple[str, str]]) -> None:
     """A row's name, and what is known of it besides its entries."""
-    st.subheader(plain(title, 80), anchor=False)
+    st.header(plain(title, 80), anchor=False)
     with st.container(horizontal=True, gap="medium"):
         for name, value in facts:
             st.markdown(f"{plain(capital(name), 40)}: **{plain(value, 80)}**", width="content")

@@ -52,7 +52,7 @@ def test_one_row_is_explained_and_found_by_a_part_of_its_label(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tab(open_page("patients", fitted_store, monkeypatch), "tabs.patients", "One patient")
-    assert "patient row 0" in [each.value for each in page.subheader]
+    assert "patient row 0" in [each.value for each in page.header]
     diagnoses, medications, near = (page.dataframe[place].value for place in range(3))
     for table in (diagnoses, medications):
         assert {"feature", "phenotype", "part", "others"} <= set(table)
@@ -65,7 +65,7 @@ def test_one_row_is_explained_and_found_by_a_part_of_its_label(
     found = widget(page, "selectbox", "w.row.found")
     assert found.options == ["patient row 7"]
     drawn(found.set_value(7).run())
-    assert "patient row 7" in [each.value for each in page.subheader]
+    assert "patient row 7" in [each.value for each in page.header]
 
 
 def test_strength_is_shown_per_outcome_and_hides_small_groups(
