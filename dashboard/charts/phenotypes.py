@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.charts import style
 from swiftcore.phenotypes.names import LESS
 
+NAMES_ABOVE = 90  # pixels for names at an angle
 MAP_CIRCLE = 70  # pixels across the largest
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
@@ -73,7 +74,6 @@ def phenotype_map(table: pd.DataFrame, chosen: str) -> go.Figure:
             mode="markers+text",
             text=table["id"],
             textposition="middle center",
-            textfont={"color": style.INK, "size": 12},
             marker={
                 "size": table["share"],
                 "sizemode": "area",
@@ -115,7 +115,7 @@ def glance(
     ]
     figure = style.dress(
         _heat(weights, details, title),
-        height=style.grid_height(len(features), each=24, most=1400),
+        height=NAMES_ABOVE + style.grid_height(len(features), each=24, most=1400),
     )
     return _name_cells(figure, phenotypes, features)
 
@@ -131,7 +131,7 @@ def overlap(similarities: NDArray[np.float64], phenotypes: Sequence[str]) -> go.
     ]
     figure = style.dress(
         _heat(similarities, details, "Similarity", highest=1.0, tickformat=".1f"),
-        height=style.grid_height(len(phenotypes), each=30),
+        height=NAMES_ABOVE + style.grid_height(len(phenotypes), each=30),
     )
     return _name_cells(figure, phenotypes, phenotypes)
 
@@ -148,7 +148,7 @@ def _heat(
     return go.Figure(
         go.Heatmap(
             z=values,
-            colorscale=style.SIGNED_HEAT if signed else style.HEAT,
+            colorscale=style.SIGNED_HEAT if signed else style.LIGHT_HEAT,
             zmin=-top if signed else 0,
             zmax=top if signed else highest,
             hovertext=details,
@@ -166,9 +166,9 @@ def _heat(
 
 def _name_cells(figure: go.Figure, across: Sequence[str], down: Sequence[str]) -> go.Figure:
     """Names of the columns on top and of the rows at the left; after the figure is dressed."""
-    figure.update_xaxes(**_named(across, 12), side="top", showgrid=False)
-    figure.update_yaxes(**_named(down, 26), autorange="reversed", showgrid=False)
-    return figure
+    figure.update_xaxes(**_named(across, 24), side="top", tickangle=-45, showgrid=False)
+    figure.update_yaxes(**_named(down, 40), autorange="reversed", showgrid=False)
+    return figure.update_layout(margin_r=NAMES_ABOVE)  # the last name leans over the edge
 
 
 def _named(names: Sequence[str], longest: int) -> dict[str, Any]:

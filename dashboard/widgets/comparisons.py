@@ -44,9 +44,8 @@ def show_comparisons(summary: FitSummary) -> None:
 def _show_glance(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import glance  # plotly: only once the table is drawn
 
-    names = list(summary.phenotypes)
-    components = [each.component for each in summary.phenotypes.values()]
-    for axis, mode in enumerate(next(iter(summary.phenotypes.values())).items, start=1):
+    names, components = _side_by_side(summary)
+    for axis, mode in summary.feature_modes():
         weights = profiles(summary.fit.factors[axis][:, components])
         size, common = np.abs(weights), summary.common(axis)
         strongest = np.where(common, size.max(axis=1), -1.0)
@@ -56,7 +55,12 @@ def _show_glance(summary: FitSummary) -> None:
         labels = [summary.fit.modes[axis].labels[row] for row in rows]
         st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
         show_figure(
-            glance(weights[rows], labels, names, weight_label(weights[rows])),
+            glance(
+                weights[rows],
+                labels,
+                [summary.title(name) for name in names],
+                weight_label(weights[rows]),
+            ),
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each phenotype",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
@@ -68,21 +72,29 @@ def _show_glance(summary: FitSummary) -> None:
 
 def _show_overlap(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import overlap  # plotly: only once the table is drawn
-    from dashboard.charts.style import clustered
 
-    components = [each.component for each in summary.phenotypes.values()]
-    names = list(summary.phenotypes)
+    names, components = _side_by_side(summary)
+    titles = [summary.title(name) for name in names]
     found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
     found = found[np.ix_(components, components)]
-    order = clustered(1 - np.abs(found))
-    found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
-        overlap(found, names),
+        overlap(found, titles),
         "Heatmap: how similar any two phenotypes are; similar ones stand side by side",
-        pd.DataFrame(found, columns=names).assign(Id=names)[["Id", *names]],
+        pd.DataFrame(found, columns=names).assign(Phenotype=titles)[["Phenotype", *names]],
         "overlap",
     )
-    st.caption("Bright squares off the diagonal are pairs that may be one phenotype.")
+    st.caption("Coloured squares off the diagonal are pairs that may be one phenotype.")
+
+
+def _side_by_side(summary: FitSummary) -> tuple[list[str], list[int]]:
+    """Identifiers and components in an order in which similar phenotypes are neighbours."""
+    from dashboard.charts.style import clustered
+
+    names = list(summary.phenotypes)
+    components = [each.component for each in summary.phenotypes.values()]
+    found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
+    order = clustered(1 - np.abs(found[np.ix_(components, components)]))
+    return [names[place] for place in order], [components[place] for place in order]
 
 
 def _show_two(summary: FitSummary) -> None:
@@ -203,9 +215,9 @@ def _show_pair(
 ) -> None:
     from dashboard.charts.phenotypes import back_to_back  # plotly: only once the table is drawn
 
-    columns = st.columns(min(2, len(summary.fit.modes) - 1))
-    modes = next(iter(summary.phenotypes.values())).items
-    for axis, mode in enumerate(modes, start=1):
+    shown = summary.feature_modes()
+    columns = st.columns(min(2, len(shown)))
+    for axis, mode in shown:
         common = summary.common(axis)
         table = phenotype_tables.pair_table(fits, components, axis, common)
         with columns[(axis - 1) % len(columns)]:

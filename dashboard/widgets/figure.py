@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard.charts.style import say_source
+from dashboard.charts.style import darken, say_source
 from dashboard.session import state
 from dashboard.session.shown_from import file_name, made_for, method, source
 from dashboard.widgets.tables import download_csv, show_table
@@ -43,6 +43,8 @@ def show_figure(
     config = CONFIG | {"toImageButtonOptions": {"format": "svg", "filename": file_name(name)}}
     if said := "; ".join(filter(None, (method(), made_for().partition(":")[0], source()))):
         say_source(figure, said)
+    if st.context.theme.type == "dark":
+        darken(figure)
     key = f"figure.{name}"
 
     def clicked() -> None:
