@@ -65,13 +65,16 @@ HIDDEN = """<script>(() => {
 
 # The keys of the page Review, which Streamlit cannot bind: 1, 2 and 3 choose a verdict unless
 # somebody is typing; Ctrl+Enter saves from anywhere in the form, where a focused button would take
-# the Enter for itself. The name field of the next phenotype is focused, and nothing is scrolled.
+# the Enter for itself. The name field of the next phenotype is focused, without scrolling, and
+# again if it is moved while the page is drawn, until a person presses something.
 REVIEW_KEYS = """<script>(() => {
   const form = () => document.querySelector(".st-key-judgement");
   const isIn = (here, at) => at === document.body || here.contains(at);
-  let last = null;
+  let last = null, wanted = false;
+  addEventListener("pointerdown", () => { wanted = false; }, true);
   addEventListener("keydown", event => {
     const here = form(), at = event.target, held = event.ctrlKey || event.metaKey;
+    wanted = false;
     if (!here || !isIn(here, at) || event.altKey || event.isComposing) return;
     if (event.key === "Enter" && held) {
       event.preventDefault();
@@ -85,11 +88,8 @@ REVIEW_KEYS = """<script>(() => {
   }, true);
   new MutationObserver(() => {
     const here = form(), field = here && here.querySelector("input");
-    if (!field) last = null;
-    else if (field !== last && isIn(here, document.activeElement)) {
-      field.focus({preventScroll: true});
-      last = field;
-    }
+    if (field !== last) [last, wanted] = [field, !!field];
+    if (wanted && isIn(here, document.activeElement)) field.focus({preventScroll: true});
   }).observe(document, {childList: true, subtree: true});
 })()</script>"""
 

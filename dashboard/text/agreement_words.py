@@ -29,14 +29,8 @@ def agreement_sentences(
     )
     if kappa is None:
         return f"{said} All judgements are the same, so there is nothing to measure beyond chance."
-    return (
-        f"{said} {whose} kappa is {kappa:.2f}: 0 is what chance gives, 1 is full agreement. "
-        f"This is usually called {strength(kappa)} agreement."
-    )
-
-
-def strength(kappa: float) -> str:
-    """The usual word for a kappa."""
+    scale = f"{whose} kappa is {kappa:.2f}: 0 is what chance gives, 1 is full agreement."
     if kappa <= 0:
-        return "no"
-    return next((word for least, word in STRENGTHS if kappa >= least), "slight")
+        return f"{said} {scale} So they agree no better than by chance."
+    word = next((word for least, word in STRENGTHS if kappa >= least), "slight")
+    return f"{said} {scale} This is usually called {word} agreement."

@@ -15,7 +15,7 @@ from dashboard.widgets.after_round import show_agreement, show_disagreements, sh
 from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.downloads import show_report, show_workbook
 from dashboard.widgets.empty import nothing_yet
-from dashboard.widgets.judgement import mine, show_form, unsaved
+from dashboard.widgets.judgement import mine, next_open, show_form, unsaved
 from dashboard.widgets.phenotype_card import show_card
 from dashboard.widgets.reviews_fault import show_reviews_fault
 from swiftcore.errors import SwiftError
@@ -72,7 +72,9 @@ def _only_look() -> None:
 
 
 def _show_round(summary: FitSummary, head: DeltaGenerator, *, unread: bool) -> None:
-    """The phenotype beside its form, on one screen."""
+    """The phenotype beside its form, on one screen; a round goes on where it stood."""
+    if not state.current_phenotype():
+        state.choose(phenotype=next_open(summary))
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
     judged, every = len(mine(summary)), len(summary.phenotypes)

@@ -185,16 +185,18 @@ def _save(summary: FitSummary, chosen: str, filled: dict[str, Any]) -> None:
         return
     state.set(Key.TROUBLE, "")
     _keep_draft(summary, chosen, {})
-    state.choose(phenotype=_next(summary, chosen))
+    state.choose(phenotype=next_open(summary, chosen))
 
 
-def _next(summary: FitSummary, chosen: str) -> str:
-    """The next one not judged by me, going round; the same if there is none."""
-    order = list(summary.phenotypes)
-    place = order.index(chosen)
-    judged = {*mine(summary), chosen}
-    after = [*order[place + 1 :], *order[:place]]
-    return next((each for each in after if each not in judged), chosen)
+def next_open(summary: FitSummary, chosen: str = "") -> str:
+    """The next one not judged by me, going round; the same if there is none.
+
+    ``chosen`` has just been judged; without it the first one not judged.
+    """
+    order, judged = list(summary.phenotypes), {*mine(summary), chosen}
+    place = order.index(chosen) if chosen else -1
+    after = [*order[place + 1 :], *order[: max(place, 0)]]
+    return next((each for each in after if each not in judged), chosen or order[0])
 
 
 def _offer_earlier(summary: FitSummary, chosen: str) -> None:

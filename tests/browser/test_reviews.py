@@ -25,7 +25,7 @@ def test_a_review_survives_switch_reload_and_kill_and_is_seen_by_others_after_th
 ) -> None:
     ada = open_form(visit(server), "Ada", "P03")
     ada.type("Clinical name", "Kidneys and sugar")
-    ada.press_choice("Possibly").type("Comment", "seen on the ward")
+    ada.press_choice("Possibly (2)").type("Comment", "seen on the ward")
     ada.page.get_by_role("button", name="Save and next").click()
     ada.sees("All saved")
 

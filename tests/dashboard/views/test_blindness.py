@@ -11,12 +11,15 @@ import io
 import struct
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from support import made_up
 from support.opened_page import add_experiment, drawn, open_page, sent, widget, words
 
+from dashboard.fit_view.blind import blind_data
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
 from dashboard.report.tables import report_csv, report_json
@@ -26,6 +29,7 @@ from dashboard.store.rounds import Rounds, Settlement
 from dashboard.store.store import Store
 from dashboard.text.wording import PAGES
 from dashboard.widgets.blind import HIDDEN
+from swiftcore.data.side_tables import Covariate
 
 ME = "Dr Blind"
 SPEAKING = ("phenotypes", "review", "patients", "prediction")  # pages that speak of links
@@ -165,3 +169,13 @@ def test_the_bundle_of_a_run_waits_for_the_end_of_the_round(
     assert not [one for one in page.get("download_button") if one.key == "export"]
     Rounds(Reviews(judged.root)).close(fit_id, ME)
     assert widget(drawn(page.run()), "download_button", "export")
+
+
+def test_covariates_that_tell_the_outcome_go_with_it(judged: Store) -> None:
+    data = judged.dataset(judged.datasets()[0].id)
+    assert data.outcome is not None
+    age = Covariate("age", "number", np.arange(float(len(data.outcome))))
+    date = Covariate("date of the event", "number", np.where(data.outcome, 1.0, np.nan))
+    known = replace(data, side=replace(data.side, covariates=(age, date)))
+    blind = blind_data(known)
+    assert blind.outcome is None and [one.name for one in blind.side.covariates] == ["age"]

@@ -96,6 +96,21 @@ def test_a_judgement_is_saved_and_the_next_one_comes_up(
     assert "All saved" not in progress(drawn(page.run()))
 
 
+def test_a_round_goes_on_where_it_stood(
+    fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
+) -> None:
+    page = open_page("review", fitted_store, monkeypatch)
+    page.session_state["swift.reviewer"] = "Dr A"
+    order = widget(drawn(page.run()), "selectbox", "w.phenotype.review").options
+    first = order[0][:3]
+    part = fitted_store.fit(fit_id).identifiers.index(first)
+    digest = fitted_store.fit(fit_id).phenotype_digest(part)
+    Reviews(fitted_store.root).save(Review(fit_id, first, digest, "Dr A"))
+    again = open_page("review", fitted_store, monkeypatch)
+    again.session_state["swift.reviewer"] = "Dr A"
+    assert widget(drawn(again.run()), "selectbox", "w.phenotype.review").value == order[1][:3]
+
+
 def test_the_end_of_the_round_is_said_and_opens_what_follows(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
 ) -> None:
