@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from dashboard.fit_view.phenotype_tables import presence
 from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
 from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
-from dashboard.report.sections import Section, experiment_sections
+from dashboard.report.sections import Section, experiment_sections, in_words_of
 from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, label, plural
+from dashboard.text.wording import NOT_A_CAUSE, capital, count_of, label, plural, vocabulary
 from swiftcore import __version__
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
@@ -202,7 +202,7 @@ def gather_report(
     )
     phenotypes = tuple(_sheet(summary, each) for each in summary.phenotypes.values())
     return Report(
-        title="Phenotype report",
+        title=vocabulary(card.mode_names).phrase("Phenotype report"),
         subtitle=card.name,
         run=run.id,
         method=title_of(fit.method),
@@ -212,7 +212,10 @@ def gather_report(
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=_settings(fit),
         phenotypes=phenotypes,
-        sections=experiment_sections(known, summary.names, limit, origins or {}, run.request.spec),
+        sections=in_words_of(
+            experiment_sections(known, summary.names, limit, origins or {}, run.request.spec),
+            vocabulary(card.mode_names),
+        ),
         limit=limit,
         source=fit.imported.words if fit.imported else "",
     )
@@ -280,7 +283,7 @@ def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> Mo
 
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
-    said = [NOT_A_DIAGNOSIS, NOT_A_CAUSE]
+    said = [vocabulary(card.mode_names).caution, NOT_A_CAUSE]
     if fit.imported is not None:
         said.append(fit.imported.sentence())
     if card.imported:
@@ -312,7 +315,7 @@ def _facts(
         ("Origin", card.origin or "not stated"),
         ("Outcome", card.outcome_name or "none"),
         ("Method", title_of(fit.method)),
-        ("Phenotypes", f"{alive}{dead}"),
+        (vocabulary(card.mode_names).phrase("Phenotypes"), f"{alive}{dead}"),
         ("How the fit ended", fit.outcome),
         ("Fit error", f"{fit.objective:,.1f}"),
         ("Computed", f"{when}, in {run.seconds:,.0f} s, {_by(fit)}"),
