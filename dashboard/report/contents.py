@@ -25,6 +25,7 @@ from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import factorization, title_of
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
 from swiftcore.phenotypes.names import LESS
+from swiftcore.spec import ModelSpec
 from swiftcore.tensor import SparseTensor
 
 
@@ -212,13 +213,21 @@ def gather_report(
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=_settings(fit),
         phenotypes=phenotypes,
-        sections=in_words_of(
-            experiment_sections(known, summary.names, limit, origins or {}, run.request.spec),
-            vocabulary(card.mode_names),
-        ),
+        sections=_sections(summary, known, origins or {}, run.request.spec),
         limit=limit,
         source=fit.imported.words if fit.imported else "",
     )
+
+
+def _sections(
+    summary: FitSummary,
+    known: Mapping[str, Experiment],
+    origins: Mapping[str, Origin],
+    spec: ModelSpec,
+) -> tuple[Section, ...]:
+    """What the experiments say, in the words of the data."""
+    made = experiment_sections(known, summary.names, summary.limit, origins, spec)
+    return in_words_of(made, vocabulary(summary.card.mode_names))
 
 
 def _settings(fit: FittedRun) -> tuple[tuple[str, str], ...]:

@@ -189,7 +189,7 @@ def _loss(scores: pd.DataFrame, about: Mapping[str, Any], ours: str) -> str:
     if fall.low != fall.low:
         return ""
     verdict = {"better": "a clear loss", "worse": "a clear gain"}
-    return f", {verdict.get(fall.beside(0.0), 'unclear whether that is a loss')}"
+    return f"; {verdict.get(fall.beside(0.0), 'whether that is a loss is unclear')}"
 
 
 def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
