@@ -12,20 +12,21 @@ from dataclasses import dataclass
 
 from dashboard.fit_view.phenotype_sheet import PhenotypeSheet, gather_sheet
 from dashboard.fit_view.phenotype_tables import presence
-from dashboard.fit_view.summary import FEATURES_READ, summarize_fit
+from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
 from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT
-from dashboard.report.sections import Section, experiment_sections
+from dashboard.report.sections import Section, experiment_sections, in_words_of
 from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.rounds import Judged
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, count_of, label
+from dashboard.text.wording import NOT_A_CAUSE, capital, count_of, label, vocabulary
 from swiftcore import __version__
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import factorization, title_of
 from swiftcore.phenotypes.describe import describe_phenotypes
+from swiftcore.spec import ModelSpec
 
 NOTHING_SAID = Judged()
 BLIND = (
@@ -129,7 +130,7 @@ def gather_report(
     )
     phenotypes = tuple(gather_sheet(summary, each, dataset) for each in summary.phenotypes.values())
     return Report(
-        title="Phenotype report",
+        title=vocabulary(card.mode_names).phrase("Phenotype report"),
         subtitle=card.name,
         run=run.id,
         method=title_of(fit.method),
@@ -140,10 +141,21 @@ def gather_report(
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=_settings(fit),
         phenotypes=phenotypes,
-        sections=experiment_sections(known, summary.names, limit, origins or {}, run.request.spec),
+        sections=_sections(summary, known, origins or {}, run.request.spec),
         limit=limit,
         source=fit.imported.words if fit.imported else "",
     )
+
+
+def _sections(
+    summary: FitSummary,
+    known: Mapping[str, Experiment],
+    origins: Mapping[str, Origin],
+    spec: ModelSpec,
+) -> tuple[Section, ...]:
+    """What the experiments say, in the words of the data."""
+    made = experiment_sections(known, summary.names, summary.limit, origins, spec)
+    return in_words_of(made, vocabulary(summary.card.mode_names))
 
 
 def _settings(fit: FittedRun) -> tuple[tuple[str, str], ...]:
@@ -166,7 +178,7 @@ def _check_limit(limit: int, card: DatasetCard) -> None:
 
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
-    said = [NOT_A_DIAGNOSIS, NOT_A_CAUSE]
+    said = [vocabulary(card.mode_names).caution, NOT_A_CAUSE]
     if fit.imported is not None:
         said.append(fit.imported.sentence())
     if card.imported:
@@ -198,7 +210,7 @@ def _facts(
         ("Origin", card.origin or "not stated"),
         ("Outcome", card.outcome_name or "none"),
         ("Method", title_of(fit.method)),
-        ("Phenotypes", f"{alive}{dead}"),
+        (vocabulary(card.mode_names).phrase("Phenotypes"), f"{alive}{dead}"),
         ("How the fit ended", fit.outcome),
         ("Fit error", f"{fit.objective:,.1f}"),
         ("Computed", f"{when}, in {run.seconds:,.0f} s, {_by(fit)}"),

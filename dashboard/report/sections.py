@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +12,11 @@ from dashboard.privacy.small_counts import hide_table
 from dashboard.store.imported import Origin
 from dashboard.text import result_sentences
 from dashboard.text.method_words import SECOND, recipe_words
+from dashboard.text.wording import Vocabulary
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import ModelSpec
+
+OUR_COLUMNS = ("Phenotype", "Phenotypes")  # others may be called what a person typed
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,28 @@ def experiment_sections(
     }
     made = {kind: make(experiments[kind]) for kind, make in makers.items() if kind in experiments}
     return tuple(_marked(section, origins.get(kind)) for kind, section in made.items())
+
+
+def in_words_of(sections: Iterable[Section], known: Vocabulary) -> tuple[Section, ...]:
+    """The sections with our own words put into those of the data; cells and notes stay."""
+    return tuple(
+        replace(
+            section,
+            sentence=known.phrase(section.sentence),
+            tables=tuple(
+                replace(
+                    table,
+                    title=known.phrase(table.title),
+                    columns=tuple(
+                        known.phrase(name) if name in OUR_COLUMNS else name
+                        for name in table.columns
+                    ),
+                )
+                for table in section.tables
+            ),
+        )
+        for section in sections
+    )
 
 
 def _marked(section: Section, origin: Origin | None) -> Section:

@@ -65,9 +65,9 @@ TERMS: tuple[Term, ...] = (
         "when all phenotypes are looked at together. Unclear: these data cannot tell.",
         r"\blinks? (to|towards)\b",
     ),
-    _term("Alarm", "A row of which the prediction says that it has the outcome."),
+    _term("Alarm", "A row that is predicted to have the outcome."),
     _term("Case", "A row that has the outcome.", r"\bcases?\b"),
-    _term("Guessing", "What a prediction reaches that knows nothing of the row."),
+    _term("Guessing", "What a prediction that knows nothing of the row would reach."),
     _term(
         "95% interval",
         "The range in which the true number lies in 95 of 100 such studies. A wide one means: "

@@ -18,7 +18,7 @@ _CLASSIFIERS = {
     "mlp": "Small neural network",
     "knn": "Most similar rows",
 }
-_ROWS_AS = {"indicators": "of single entries", "unfolded": "of pairs of entries"}
+_ROWS_AS = {"indicators": "on single entries", "unfolded": "on pairs of entries"}
 _RECIPES = {
     "cosine": ("similar features are close", "similar features are close (cosine)"),
     "one-minus-identity": ("no similarity", "no similarity (1 - I)"),

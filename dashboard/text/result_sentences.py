@@ -189,7 +189,7 @@ def _loss(scores: pd.DataFrame, about: Mapping[str, Any], ours: str) -> str:
     if fall.low != fall.low:
         return ""
     verdict = {"better": "a clear loss", "worse": "a clear gain"}
-    return f", {verdict.get(fall.beside(0.0), 'unclear whether that is a loss')}"
+    return f"; {verdict.get(fall.beside(0.0), 'whether that is a loss is unclear')}"
 
 
 def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
@@ -294,11 +294,11 @@ def _ablation_in_words(folds: pd.DataFrame, about: Mapping[str, Any]) -> str:
         verdict = over_folds(gains, about).beside(0.0)
         verdicts.setdefault(verdict, []).append(recipe_words(recipe, "clinician"))
     said = {
-        "better": "clearly better than with",
-        "worse": "clearly worse than with",
-        UNCLEAR: "not clearly different from",
+        "better": "clearly better than one with",
+        "worse": "clearly worse than one with",
+        UNCLEAR: "not clearly different from one with",
     }
-    parts = [f"{said[one]} {listed(recipes)}" for one, recipes in verdicts.items()]
+    parts = [f"{said[one]} {' or '.join(recipes)}" for one, recipes in verdicts.items()]
     return f"With the similarity seen in the data, the prediction is {listed(parts)}."
 
 

@@ -8,8 +8,8 @@ _KINDS = {  # how the title of an experiment begins, as stored, and for a clinic
     "Evaluation": "Comparison with other methods",
     "Noise": "False entries",
     "Ablation": "Similarity of features",
-    "Stability": "Computed again",
-    "Ranks": "Several numbers of phenotypes",
+    "Stability": "Found again",
+    "Ranks": "How many",
 }
 
 
@@ -18,7 +18,7 @@ def title_in(title: str, wording: str) -> str:
     if wording == "scientist":
         return title
     kind, comma, rest = title.partition(",")
-    said = f"{_KINDS.get(kind, kind)}{comma}{rest}"
+    said = f"{_KINDS[kind]}:{rest}" if kind in _KINDS else f"{kind}{comma}{rest}"
     said = re.sub(r"\bR = ([\d, ]*\d)", _number, said)
     said = re.sub(r"\bconsensus (\d+)", r"agreed by \1 computations", said)
     said = re.sub(r"\bseed (\d+)", r"starting number \1", said)

@@ -28,7 +28,7 @@ CIRCULAR = (
 )
 HELP = {
     "clinician": (
-        "Each bar is one phenotype. To the right: {rows} that have it tend to have the outcome. "
+        "Each bar is one phenotype. To the right: {rows} with it tend to have the outcome. "
         "To the left: they tend not to. If the thin line (95% interval) crosses 0, the link is "
         "unclear."
     ),

@@ -39,7 +39,8 @@ def show_comparison(found: Experiment, rank: int, own: bool) -> None:
             if "rank" in table
         }
         compared = here["comparison"]
-        said = result_sentences.comparison(compared, metric, ours, state.wording())
+        named = metric if technical else f"the {metric}"
+        said = result_sentences.comparison(compared, named, ours, state.wording())
         st.markdown(plain(said, 2000))
         table = _scores(here["summary"], found, metric, own)
         show_table(table, f"Scores of {len(table)} methods, best first")

@@ -33,7 +33,7 @@ EFFORT_HELP = (
 KINDS = {
     "evaluation": "Compare with other methods",
     "noise": "Add false entries",
-    "stability": "Fit again and again",
+    "stability": "Repeat the computation",
     "ranks": "Try several numbers of phenotypes",
     "ablation": "Change the similarity of features",
 }

@@ -103,7 +103,7 @@ class ModelSpec:
     )
     seed: int = setting(
         0,
-        "Of the random start.",
+        "Another number gives another random start.",
         "Starting number",
         "Seed",
         minimum=0,

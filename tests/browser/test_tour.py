@@ -65,3 +65,16 @@ def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None
     heading = visitor.page.get_by_role("heading", level=1)
     expect(heading).to_have_text("Review", timeout=PATIENCE)
     visitor.still().is_well()
+
+
+def test_first_steps_lead_on_and_once_left_stay_away(server: Server, visit: Visit) -> None:
+    visitor = visit(server).open()
+    visitor.sees("First steps, 1 of 5: See what was found")
+    visitor.press("Next step").sees("First steps, 2 of 5: See who has it")
+    heading = visitor.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Patients", timeout=PATIENCE)
+    assert visitor.axe() == []
+    visitor.press("Leave the first steps").reload()
+    assert "of 5:" not in visitor.words()
+    visitor.press("First steps").sees("First steps, 1 of 5")
+    visitor.is_well()

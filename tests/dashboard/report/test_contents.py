@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.finished_run import HOSTILE, RANK, finished, hostile_report, reviews_of, run_card
 
+from dashboard.jobs.samples import seed_samples
 from dashboard.report.contents import gather_report
+from dashboard.report.from_store import report_of_run
+from dashboard.store.reviews import Reviews
 from dashboard.store.rounds import Judged
+from dashboard.store.store import Store
 from swiftcore.errors import InvalidSettings
 
 
@@ -97,3 +102,17 @@ def test_reviews_are_bound_to_content_not_to_numbers() -> None:
     report = gather_report(run_card(), card, moved, dataset, judged=Judged(tuple(reviews_of(fit))))
     assert not any(each.reviews for each in report.phenotypes)
     assert np.isclose(sum(each.share for each in report.phenotypes), 1)
+
+
+def test_a_report_on_documents_speaks_of_topics(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    seed_samples(store)
+    card = next(one for one in store.datasets() if one.name == "news")
+    run = store.runs(card.id, "fit")[0]
+    report = report_of_run(store, Reviews(store.root), run.id, 11)
+    texts = [report.title, *report.warnings, *(name for name, _ in report.facts)]
+    for section in report.sections:
+        texts += [section.title, section.sentence]
+        texts += [text for table in section.tables for text in (table.title, *table.columns)]
+    assert "Topic report" in texts and len(report.sections) > 3
+    assert not [one for one in texts if "henotyp" in one or "diagnosis" in one]
