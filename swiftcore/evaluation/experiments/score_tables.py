@@ -138,14 +138,13 @@ def _curves(chosen: pd.DataFrame) -> pd.DataFrame:
 def _calibrations(chosen: pd.DataFrame, binary: bool) -> pd.DataFrame:
     """Chances beside what came true: of yes, or of the class that was taken for the likeliest."""
     pieces = []
-    for (method, rank), group in chosen.groupby(["method", "rank"], sort=False):
+    for _, group in chosen.groupby(["method", "rank"], sort=False):
         chances = np.vstack([part["probabilities"] for part in group["part"]])
         truth = np.concatenate([part["truth"] for part in group["part"]])
         guess = np.ones_like(truth) if binary else chances.argmax(axis=1)
         found = calibration(chances[np.arange(len(truth)), guess], guess == truth)
         found["expected"] = found["expected"].round(5)
-        found["method"], found["rank"] = str(method), [rank] * len(found)
-        pieces.append(found)
+        pieces.append(found.assign(**group[["method", "rank"]].iloc[0]))
     columns = ["method", "rank", "expected", "cases", "count"]
     return pd.concat(pieces, ignore_index=True)[columns]
 
