@@ -8,6 +8,7 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("repeated", derandomize=True)
-settings.register_profile("searching", derandomize=False)
+# no deadline: on a busy machine any example may wait for seconds, which says nothing of the code
+settings.register_profile("repeated", derandomize=True, deadline=None)
+settings.register_profile("searching", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("SWIFT_EXAMPLES", "repeated"))
