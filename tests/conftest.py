@@ -10,6 +10,7 @@ from hypothesis import settings
 from support.postgresql import postgresql_server
 
 __all__ = ["postgresql_server"]  # a fixture for whoever needs a real server
-settings.register_profile("repeated", derandomize=True)
-settings.register_profile("searching", derandomize=False)
+# no deadline: on a busy machine any example may wait for seconds, which says nothing of the code
+settings.register_profile("repeated", derandomize=True, deadline=None)
+settings.register_profile("searching", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("SWIFT_EXAMPLES", "repeated"))
