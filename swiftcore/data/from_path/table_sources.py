@@ -92,11 +92,8 @@ def tables_in(source: Source, options: BuildOptions, findings: Findings) -> Tabl
 def _entries(source: Source, options: BuildOptions, findings: Findings) -> Iterator[TableEntry]:
     several = source.path.is_dir() or source.is_archive
     names = [name for name in source.names if not several or holds_tables((name,))]
-    beside = [name for name in names if _JSON.search(name)]
-    if several and len(beside) < len(names):  # next to tables it tells about them
-        names = [name for name in names if name not in beside]
-        if beside:
-            findings.note(f"JSON beside the tables was not read: {where_list(beside)}.")
+    if several:  # JSON next to tables tells about them, like any text there
+        names = [name for name in names if not _JSON.search(name)] or names
     where = TABLE_ENDING.sub("", source.path.name.removesuffix(".zip"))
     parts = partitioned_tables(names, where) if several else []
     grouped = [one for one in parts if len(one.files) > 1 or one.key_names]

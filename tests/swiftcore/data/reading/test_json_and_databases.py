@@ -168,7 +168,7 @@ def test_json_beside_tables_tells_about_them(write: Write) -> None:
     write("t/about.json", '[{"author": "x"}, {"author": "y"}]')
     findings = Findings()
     assert read_path(folder, BuildOptions(), findings).tensor.shape == (2, 2)
-    assert "JSON beside the tables was not read: about.json." in findings.notes
+    assert list(findings.tables) == ["a.csv"]
 
 
 def test_an_array_and_an_object_of_arrays(write: Write) -> None:
