@@ -95,7 +95,8 @@ def _tables(inspection: Inspection) -> dict[str, Any]:
         names,
         format_func=clipped,
         accept_new_options=True,
-        placeholder="all that fit; choose, or type the name of a hidden sheet",
+        placeholder="all that fit",
+        help="A hidden sheet is read when you type its name.",
         key="option.tables",
     )
     return {"tables": ", ".join(wanted)}

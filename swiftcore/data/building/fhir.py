@@ -186,7 +186,9 @@ def _named(
     }
     several = sum(len(names) > 1 for names in displays.values())
     if several:
-        findings.note(f"{kind}: {several:,} codes go under several names; each name is a feature.")
+        findings.note(
+            f"{kind}: codes that go under several names: {several:,}; each name is a feature."
+        )
     return [
         (key, (one[2] if one else text) or usual.get(key, ""))
         for key, one, (_, text) in zip(keys, chosen, concepts, strict=True)

@@ -126,8 +126,8 @@ def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
 
 
 def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Built:
-    first = tables_in(source, options, findings).entries[0]
-    return built_of_tables([first.read()], options, findings)
+    first = [entry.read() for entry in tables_in(source, options, findings).entries[:1]]
+    return built_of_tables(usable_tables(first, findings), options, findings)
 
 
 def _read_code_map(source: Source, options: BuildOptions, findings: Findings) -> Built:

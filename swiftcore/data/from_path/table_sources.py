@@ -42,6 +42,7 @@ ZIP_MAGIC = b"PK\x03\x04"
 _HOLDERS = re.compile(
     r"\.(xlsx|xlsm|jsonl|ndjson|json|sqlite3?|db3?|duckdb|ddb)(\.gz)?$", re.IGNORECASE
 )
+_JSON = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 _TABLES = re.compile(r"\.(csv|tsv|parquet|tab)(\.gz)?$", re.IGNORECASE)
 _SETS = {"raw", "tidy", *(layout.kind for layout in LAYOUTS)}  # not names of tables
 
@@ -91,6 +92,8 @@ def tables_in(source: Source, options: BuildOptions, findings: Findings) -> Tabl
 def _entries(source: Source, options: BuildOptions, findings: Findings) -> Iterator[TableEntry]:
     several = source.path.is_dir() or source.is_archive
     names = [name for name in source.names if not several or holds_tables((name,))]
+    if several:  # JSON next to tables tells about them, like any text there
+        names = [name for name in names if not _JSON.search(name)] or names
     where = TABLE_ENDING.sub("", source.path.name.removesuffix(".zip"))
     parts = partitioned_tables(names, where) if several else []
     grouped = [one for one in parts if len(one.files) > 1 or one.key_names]

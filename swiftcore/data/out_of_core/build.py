@@ -16,7 +16,7 @@ from swiftcore.data.building.multi_table import is_of_patients, note_unused
 from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
 from swiftcore.data.from_path.read_path import origin_of
 from swiftcore.data.from_path.sniff import KINDS, sniff
-from swiftcore.data.from_path.table_sources import table_files
+from swiftcore.data.from_path.table_sources import table_files, tables_in
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.choose_features import Kept, choose_features, kept_cells
 from swiftcore.data.out_of_core.count import (
@@ -109,17 +109,19 @@ def _plans(path: Path, options: BuildOptions, findings: Findings) -> list[TableP
     limits = dataclasses.replace(options.limits, decoded_mb=NO_LIMIT)
     source = Source(path, Budget(limits))
     kind = sniff(source, options, findings)
-    if kind != "tables" or source.is_archive or not path.is_dir():
+    files = table_files(source.names)
+    plain = kind == "tables" and len(files) == len(tables_in(source, options, findings).entries)
+    if not plain or len(files) < 2 or source.is_archive or not path.is_dir():
         raise refuse(
             "layout-large",
             "Only a folder of one's own tables can be counted into shards",
             path.name,
             KINDS[kind],
-            "Give a folder with tables of diagnoses, medications and patients, or build a .npz.",
+            "Give a folder with one CSV or Parquet file per table, or build a .npz.",
         )
     findings.kind = kind
     heads = []
-    for file in table_files(source.names):
+    for file in files:
         try:
             heads.append(read_head(path / file, file, options, findings))
         except InvalidData as error:

@@ -116,10 +116,10 @@ def _opened(source: Source, name: str, limits: Limits) -> Any:
             _INSTALL,
         ) from error
     path = source.path_of(name)
-    if path is None:
+    if path is None or not is_duckdb(source.head(name)):
         raise refuse(
             "database-packed",
-            "A DuckDB file inside an archive is not read",
+            "A DuckDB file that is packed is not read",
             name,
             "an archive",
             "Give the database file itself.",

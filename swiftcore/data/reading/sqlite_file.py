@@ -39,6 +39,13 @@ class SqliteFile:
 
     def __init__(self, source: Source, name: str, findings: Findings) -> None:
         self.name, self.budget, self.findings = name, source.budget, findings
+        path = source.path_of(name)
+        log = path.with_name(f"{path.name}-wal") if path else None
+        if log and log.is_file() and log.stat().st_size:
+            findings.note(
+                f"{name}: changes that still lie in {log.name} are not read; close the programs "
+                "that use the database to have them written."
+            )
         try:
             self._connection = _opened(source, name)
             self._tables = self._plain_tables()

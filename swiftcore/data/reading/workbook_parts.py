@@ -96,6 +96,14 @@ def _check_kind(names: list[str], name: str) -> None:
         what = "an OpenDocument file (.ods)"
     elif any(one.startswith(("word/", "ppt/", "visio/")) for one in lower):
         what = "a document without sheets"
+    elif not any(one.startswith("xl/") for one in lower):
+        raise refuse(
+            "archive-nested",
+            "An archive lies inside an archive",
+            name,
+            "a second layer",
+            "Unpack one layer.",
+        )
     else:
         return
     raise refuse("format-foreign", "This format is not read", name, what, "Save it as .xlsx.")

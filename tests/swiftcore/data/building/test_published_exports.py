@@ -100,6 +100,13 @@ def test_synpuf_as_it_is_published(tmp_path: Path) -> None:
     assert data.tensor.modes[1].labels == ("320128",)
 
 
+def test_files_beyond_the_limit_are_no_matter_if_they_are_not_needed(tmp_path: Path) -> None:
+    folder = synpuf(tmp_path / "a")
+    with (folder / "measurement.csv").open("wb") as handle:
+        handle.truncate(2 << 30)  # two gigabytes, none of them on the disk
+    assert read_path(folder, BuildOptions(), Findings()).tensor.shape == (2, 1, 1)
+
+
 def test_a_missing_header_is_named_once_when_the_columns_fit_no_version(tmp_path: Path) -> None:
     folder = synpuf(tmp_path / "a", person=",", condition_occurrence=",,", drug_exposure=",,,")
     found = inspect_path(folder)

@@ -30,7 +30,13 @@ FOLDERS: dict[str, tuple[tuple[str, ...], BuildOptions]] = {
     ),
     "synthea_1k": (("conditions", "medications", "patients"), BuildOptions(outcome="death")),
 }
-QUICK = {"gibleed_omop": ("duckdb", "hive")}  # large: the other formats every night
+# The others every night.
+QUICK: dict[str, tuple[str, ...]] = {
+    "eicu_demo": ("sqlite", "parts"),
+    "gibleed_omop": ("hive",),
+    "mimic3_demo": ("jsonl", "duckdb"),
+    "synthea_1k": tuple(FORMATS),
+}
 
 
 def same(one: Dataset, other: Dataset) -> None:
@@ -45,7 +51,7 @@ def cases() -> list[Any]:
         pytest.param(
             folder,
             kind,
-            marks=() if kind in QUICK.get(folder, FORMATS) else pytest.mark.nightly,
+            marks=() if kind in QUICK[folder] else pytest.mark.nightly,
         )
         for folder in FOLDERS
         for kind in FORMATS

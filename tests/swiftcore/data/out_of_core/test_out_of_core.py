@@ -330,3 +330,23 @@ def test_the_command_says_what_is_missing_and_what_is_wrong(
     assert main([*build, str(out)]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert 'pip install "swift-phenotyping[databases]"' in said
+
+
+@pytest.mark.parametrize("strange", ["more.jsonl", "parts/year=2020/0.parquet"])
+def test_tables_that_only_the_reader_in_memory_knows_are_not_overlooked(
+    strange: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tables"
+    (folder / strange).parent.mkdir(parents=True)
+    for name in ("diagnoses", "medications"):
+        (folder / f"{name}.csv").write_text("patient,code\n1,a\n1,b\n2,a\n")
+    if strange.endswith("jsonl"):
+        (folder / strange).write_text('{"patient": "1", "procedure": "x"}\n' * 3)
+    else:
+        parquet.write_table(pa.table({"patient": ["1"], "procedure": ["x"]}), folder / strange)
+        parquet.write_table(
+            pa.table({"patient": ["1"], "procedure": ["x"]}), folder / "parts/year=2020/1.parquet"
+        )
+    with pytest.raises(InvalidData) as caught:
+        build_shards(folder, tmp_path / "out.swift", BuildOptions(), MEMORY)
+    assert caught.value.problems[0].code == "layout-large"

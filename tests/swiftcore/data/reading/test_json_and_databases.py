@@ -163,6 +163,14 @@ def test_without_duckdb_the_command_that_brings_it_is_named(
     assert 'pip install "swift-phenotyping[databases]"' in caught.value.problems[0].cure
 
 
+def test_json_beside_tables_tells_about_them(write: Write) -> None:
+    folder = write("t/a.csv", "patient,code\n1,a\n1,b\n2,a\n").parent
+    write("t/about.json", '[{"author": "x"}, {"author": "y"}]')
+    findings = Findings()
+    assert read_path(folder, BuildOptions(), findings).tensor.shape == (2, 2)
+    assert list(findings.tables) == ["a.csv"]
+
+
 def test_an_array_and_an_object_of_arrays(write: Write) -> None:
     rows = [{"patient": str(k % 3), "code": str(k % 2)} for k in range(6)]
     one = read_path(write("a.json", json.dumps(rows, indent=2)), BuildOptions(), Findings())
