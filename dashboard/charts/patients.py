@@ -69,27 +69,33 @@ def strengths(table: pd.DataFrame, x: str, y: str) -> go.Figure:
     return figure
 
 
-def risk_parts(names: Sequence[str], parts: Sequence[float], title: str) -> go.Figure:
-    """What each phenotype adds to a score, to the right, or takes from it, to the left."""
+def risk_parts(
+    names: Sequence[str], parts: Sequence[float], title: str, *, numbers: bool
+) -> go.Figure:
+    """What each phenotype adds to a score, to the right, or takes from it, to the left.
+
+    Parameters
+    ----------
+    numbers : bool
+        Whether the parts are said beside the bars and on the axis.
+    """
     figure = go.Figure(
         go.Bar(
             x=list(parts),
             y=list(range(len(names))),
             orientation="h",
             marker={"color": [style.TOWARDS if part > 0 else style.AWAY for part in parts]},
-            text=[f"{part:+.2f}" for part in parts],
+            text=[f"{part:+.2f}" if numbers else "" for part in parts],
             textposition="outside",
             cliponaxis=False,
-            hovertext=[
-                f"{style.hover(name)}<br>{part:+.3f}"
-                for name, part in zip(names, parts, strict=True)
-            ],
+            hovertext=[style.hover(name) for name in names],
             hoverinfo="text",
         )
     )
     style.dress(figure, height=style.bars_height(len(names), 30), x=title)
     largest = 1.6 * max((abs(part) for part in parts), default=0.1)
-    figure.update_xaxes(range=[-max(largest, 0.1), max(largest, 0.1)], nticks=5)
+    ends = [-max(largest, 0.1), max(largest, 0.1)]
+    figure.update_xaxes(range=ends, nticks=5, showticklabels=numbers)
     return style.name_bars(figure, names, width=30)
 
 
