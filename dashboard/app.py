@@ -14,6 +14,7 @@ from dashboard.text.link import FIRST_PAGE
 from dashboard.text.wording import NOT_A_CAUSE, PAGES, capital, plural
 from dashboard.widgets.explained import show_words
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.html import show_look
 from dashboard.widgets.origin import draw_page
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import show_sidebar
@@ -46,6 +47,7 @@ def _without_doors() -> SwiftError:
 
 def _draw() -> None:
     notices = guarded(selection.resolve) or []
+    show_look()
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")
@@ -71,7 +73,7 @@ def _pages() -> dict[str, st.Page]:
 def _title(name: str, title: str) -> str:
     """The page of the rows is called what the data set calls its rows, if that can be read."""
     if name != "patients" or not state.current_dataset():
-        return state.say(title)
+        return state.phrase(title)
     names = cache.card(state.current_dataset()).mode_names
     return capital(plural(names[0])) if names else title
 

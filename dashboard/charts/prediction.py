@@ -117,18 +117,18 @@ def link_matrix(
             colorscale=style.SIGNED_HEAT,
             text=np.where(clear, np.char.mod("%+.2f", weights), "").tolist(),
             texttemplate="%{text}",
-            colorbar={"title": style.safe(axis)},
+            showscale=False,  # the clear ones say their number
             hovertext=_matrix_hints(labels, classes, weights, clear),
             hovertemplate="%{hovertext}<extra></extra>",
             xgap=1,
             ygap=1,
         )
     )
-    style.dress(figure, height=style.bars_height(len(labels)) + 40)
+    style.dress(figure, height=style.bars_height(len(labels)) + 40, x=style.safe(axis))
     names_of_classes = [style.wrapped(name, 14) for name in classes]
     ticks = {"tickvals": np.arange(len(classes)), "ticktext": names_of_classes}
     style.name_bars(figure, labels)
-    figure.update_xaxes(**ticks, side="top", showgrid=False, zeroline=False)
+    figure.update_xaxes(**ticks, side="top", showgrid=False, zeroline=False, tickangle=None)
     return figure
 
 
@@ -268,7 +268,7 @@ def confusion(table: pd.DataFrame, classes: Sequence[str], limit: int = 0) -> go
             colorscale=style.HEAT,
             text=texts,
             texttemplate="%{text}",
-            colorbar={"title": "share", "tickformat": ".0%"},
+            showscale=False,  # every square says its share
             hovertext=_confusion_hints(classes, texts),
             hovertemplate="%{hovertext}<extra></extra>",
             xgap=1,

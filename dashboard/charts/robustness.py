@@ -25,6 +25,8 @@ def noise_lines(
     means = noise_means(scores)
     figure = _method_lines(means, "level", ".0%", metric, axis, ours, wording)
     figure.update_xaxes(tickformat=".0%", tickvals=sorted(scores["level"].unique()))
+    if wording != "scientist":  # shares, to a clinician
+        figure.update_yaxes(tickformat=".0%")
     return figure
 
 
@@ -254,4 +256,6 @@ def recipe_dots(scores: pd.DataFrame, metric: str, wording: str = "scientist") -
         )
     height = style.bars_height(len(recipes), 60)
     style.dress(figure, height=height, legend=True, x=style.safe(metric))
+    if wording != "scientist":
+        figure.update_xaxes(tickformat=".0%")
     return style.name_bars(figure, [recipe_words(name, wording) for name in recipes])

@@ -77,6 +77,11 @@ class FitSummary:
         """P03: its name; user text."""
         return f"{identifier}: {self.names.get(identifier, '')}"
 
+    def feature_modes(self) -> list[tuple[int, str]]:
+        """The modes to show, as axis and name: one that repeats another is left out."""
+        named = enumerate(next(iter(self.phenotypes.values())).items, start=1)
+        return [pair for pair in named if not phenotype_tables.repeats(self.fit, pair[0])]
+
     def common(self, axis: int) -> NDArray[np.bool_]:
         """Which features of a mode enough rows have to be shown."""
         return phenotype_tables.row_counts(self.presence[axis - 1]) >= self.limit

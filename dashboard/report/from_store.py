@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dashboard.fit_view.blind import blind_data, blind_fit
 from dashboard.report.contents import Report, gather_report
 from dashboard.store.cards import newest_sound
 from dashboard.store.lineage import made_for
 from dashboard.store.request import EXPERIMENTS, OF_A_FIT
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Reviews
-from dashboard.store.rounds import Judged, Rounds, blind_data, blind_fit
+from dashboard.store.rounds import Judged, Rounds
 from dashboard.store.store import Store
 
 
@@ -59,7 +60,7 @@ def report_of_run(
         run,
         store.card(run.dataset),
         fit,
-        data.tensor,
+        data,
         judged=judged,
         experiments=experiments,
         origins={kind: origin for kind, origin in origins.items() if origin is not None},

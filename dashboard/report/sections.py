@@ -288,7 +288,10 @@ def _ablation(found: Experiment) -> Section:
         rows,
     )
     return Section(
-        "What similarity adds", result_sentences.ablation(scores, metric), (table,), _notes(found)
+        "What similarity adds",
+        result_sentences.ablation(scores, metric, found.about),
+        (table,),
+        _notes(found),
     )
 
 

@@ -19,7 +19,8 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from dashboard.report.contents import PhenotypeSheet, Report
+from dashboard.fit_view.phenotype_sheet import PhenotypeSheet
+from dashboard.report.contents import Report
 from dashboard.store.reviews import PROBLEMS, VERDICTS
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural

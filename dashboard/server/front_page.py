@@ -85,9 +85,11 @@ REVIEW_KEYS = """<script>(() => {
   }, true);
   new MutationObserver(() => {
     const here = form(), field = here && here.querySelector("input");
-    if (field && field !== last && isIn(here, document.activeElement))
+    if (!field) last = null;
+    else if (field !== last && isIn(here, document.activeElement)) {
       field.focus({preventScroll: true});
-    last = field;
+      last = field;
+    }
   }).observe(document, {childList: true, subtree: true});
 })()</script>"""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard.fit_view.blind import blind_data, blind_fit
 from dashboard.fit_view.phenotype_tables import presence as presence_of
 from dashboard.fit_view.row_map import RowMap, row_map
 from dashboard.fit_view.row_risk import RiskModel, risk_model
@@ -27,7 +28,7 @@ from dashboard.store.keeping import note_use
 from dashboard.store.mapped import mapped_array, mapped_dataset, mapped_fit, mapped_projection
 from dashboard.store.review_file import ReviewsUnavailable
 from dashboard.store.reviews import Reviews
-from dashboard.store.rounds import Judged, Rounds, blind_data, blind_fit
+from dashboard.store.rounds import Judged, Rounds
 from dashboard.store.store import Store, default_root
 from swiftcore.definitions.define import Definition, define
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes

@@ -50,8 +50,7 @@ class Key(StrEnum):
     COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
-    SORT = "sort"  # by what the table is sorted
-    PICKED = "picked"  # how often a phenotype was picked outside of the table
+    SORT = "sort"  # by what the list is sorted
     RELEVANCE = "relevance"  # weight of frequent against distinctive features
     OTHER = "other"  # the phenotype to compare with
     OTHER_RUN = "other_run"  # the run to compare with
@@ -168,7 +167,7 @@ def wording() -> str:
 
 def label(key: str) -> str:
     """The words for an idea in the wording that is on, and in those of the data."""
-    return say(label_in(key, wording()))
+    return phrase(label_in(key, wording()))
 
 
 def vocabulary() -> Vocabulary:
@@ -176,9 +175,9 @@ def vocabulary() -> Vocabulary:
     return vocabulary_of(get(Key.MODES, ()))
 
 
-def say(text: str) -> str:
+def phrase(text: str) -> str:
     """One of the program's own sentences in the words of the chosen data set; no user text."""
-    return vocabulary().say(text)
+    return vocabulary().phrase(text)
 
 
 def reviewer() -> str:

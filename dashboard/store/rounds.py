@@ -1,8 +1,8 @@
 """Review rounds: one result's phenotypes judged by one reviewer, blind until it is closed.
 
 A round is open for everybody who gave a name and has not closed it; so only closings are kept.
-Until then the reviewer is shown neither the outcome (:func:`blind_fit`, :func:`blind_data`) nor
-what others said (:meth:`Rounds.judged`); pages and exports draw from these and nothing else.
+Until then the reviewer is shown neither the outcome (:mod:`dashboard.fit_view.blind`) nor what
+others said (:meth:`Rounds.judged`); pages and exports draw from these and nothing else.
 What follows a round is kept here too: settlements, and drafts on the way.
 """
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from dashboard.store.results import FittedRun
 from dashboard.store.review_file import (
     PROBLEMS,
     VERDICTS,
@@ -23,7 +22,6 @@ from dashboard.store.review_file import (
     rows_of,
 )
 from dashboard.store.reviews import MAX_LENGTH, Review, Reviews
-from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
 
 Draft = dict[str, Any]
@@ -182,16 +180,6 @@ class Rounds:
         """What a reviewer typed and did not save, by phenotype."""
         rows = self.reviews.rows("drafts", "WHERE run = ? AND reviewer = ?", run, reviewer)
         return {phenotype: _typed(text) for _, _, phenotype, text in rows}
-
-
-def blind_fit(fit: FittedRun) -> FittedRun:
-    """The fit without its links to the outcome."""
-    return replace(fit, links=None)
-
-
-def blind_data(dataset: Dataset) -> Dataset:
-    """The data without the outcome of each row, of which links and rates could be made."""
-    return replace(dataset, outcome=None)
 
 
 def _typed(text: str) -> Draft:

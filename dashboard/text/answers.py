@@ -16,6 +16,8 @@ from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.protocol.intervals import independent_sets, paired_interval
 
 HALF = 0.5  # of the cases are found, where precision is told
+NORMAL = 1.959964  # of a 95% interval
+ENOUGH = 0.8  # of the groups must fit
 CLEAR, UNCLEAR = "clear", "unclear"
 
 
@@ -119,17 +121,25 @@ def _against_guessing(measured: Measured, chance: float) -> str:
 
 
 def calibration(table: pd.DataFrame) -> str:
-    """How far the chances are from what came true, on average over the rows.
+    """Whether chances fit what came true, as far as the rows of each group can tell.
+
+    Even right chances are some way off in small groups; a group fits if it is not farther off
+    than in 95 of 100 draws.
 
     Parameters
     ----------
     table : DataFrame
         expected, cases, count of one method and number of phenotypes.
     """
-    gaps = (table["cases"] / table["count"] - table["expected"]).abs()
-    points = 100 * float((gaps * table["count"]).sum() / table["count"].sum())
-    judged = "can be taken as they are" if points < 5 else "should be read with care"
-    return f"The chances {judged}: on average {points:.0f} percentage points from what came true."
+    given, count = table["expected"], table["count"]
+    gaps = (table["cases"] / count - given).abs()
+    fits = int((gaps <= NORMAL * np.sqrt(given * (1 - given) / count)).sum())
+    points = 100 * float((gaps * count).sum() / count.sum())
+    judged = "can be taken as they are" if fits >= ENOUGH * len(table) else "need care"
+    return (
+        f"The chances {judged}: they fit what came true in {fits} of {len(table)} groups of rows "
+        f"(on average {points:.0f} percentage points apart)."
+    )
 
 
 def loss_under_noise(scores: pd.DataFrame, about: Mapping[str, Any], method: str) -> Measured:

@@ -52,6 +52,7 @@ TERMS: tuple[Term, ...] = (
         "program. A row can have several, each to a part.",
         r"\bphenotypes?\b",
     ),
+    _term("Row", "One of the things described: a person, a visit, a text.", r"\brows?\b"),
     _term("Feature", "What can be recorded of a row, such as a code or a word."),
     _term("Carrier", "A row of which a phenotype makes up at least one tenth.", r"\bcarr(ier|ies)"),
     _term(
@@ -202,11 +203,6 @@ TECHNICAL = tuple(term for term in TERMS if term.readers == SCIENTIST)
 def explain(*names: str) -> str:
     """A help text that tells what these words mean."""
     return "  \n".join(f"**{name}**: {BY_NAME[name].means}" for name in names)
-
-
-def terms_in(text: str) -> list[Term]:
-    """The words of the glossary that a text uses, in the order of the glossary."""
-    return [term for term in TERMS if term.stands_in(text)]
 
 
 def is_technical(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.text.answers import CLEAR, UNCLEAR, loss_under_noise
+from dashboard.text.answers import CLEAR, UNCLEAR, loss_under_noise, over_folds
 from dashboard.text.method_words import method_words, recipe_words
 from dashboard.text.numbers import percent, score, similarity
 from dashboard.text.wording import capital, count_of
@@ -166,11 +166,11 @@ def noise(
     if ours not in kept:
         return f"There is no clean score of {title(ours)} to compare with."
     first, last = float(means.loc[ours, 0.0]), float(means.loc[ours, top])
-    what = "quality as a prediction" if wording != SCIENTIST else metric
-    text = (
-        f"With {percent(top)} false entries {title(ours)} keeps {percent(kept[ours])} of its "
-        f"{what} ({score(first)} to {score(last)}{_loss(scores, about or {}, ours)})"
-    )
+    text = f"With {percent(top)} false entries {title(ours)} keeps {percent(kept[ours])} of its "
+    loss = _loss(scores, about or {}, ours)
+    if wording != SCIENTIST:
+        return f"{text}quality as a prediction{loss}."
+    text = f"{text}{metric} ({score(first)} to {score(last)}{loss})"
     others = means[top].drop(ours).dropna()
     if others.empty:
         return f"{text}."
@@ -259,11 +259,18 @@ def rank_choice(about: Mapping[str, Any], wording: str = SCIENTIST) -> str:
     return reason if wording == SCIENTIST else reason.replace("of the fits", "of the computations")
 
 
-def ablation(scores: pd.DataFrame, metric: str, wording: str = SCIENTIST) -> str:
+def ablation(
+    scores: pd.DataFrame,
+    metric: str,
+    about: Mapping[str, Any] | None = None,
+    wording: str = SCIENTIST,
+) -> str:
     """Whether cosine costs beat the others, counted fold by fold."""
     folds = scores.pivot_table(index=["rank", "fold"], columns="recipe", values="score")
     if "cosine" not in folds or folds.shape[1] < 2:
         return "Only one way of measuring similarity was tried."
+    if wording != SCIENTIST:
+        return _ablation_in_words(folds, about or {})
     parts = []
     for recipe in folds.columns.drop("cosine"):
         gain = (folds["cosine"] - folds[recipe]).dropna()
@@ -273,13 +280,26 @@ def ablation(scores: pd.DataFrame, metric: str, wording: str = SCIENTIST) -> str
             continue
         word = "better" if gain.mean() > 0 else "worse"
         agree = int((gain * gain.mean() > 0).sum())
-        tests = "folds" if wording == SCIENTIST else "tests"
         parts.append(
-            f"{score(abs(gain.mean()))} {word} than {than} ({agree} of {len(gain)} {tests} agree)"
+            f"{score(abs(gain.mean()))} {word} than {than} ({agree} of {len(gain)} folds agree)"
         )
-    if wording == SCIENTIST:
-        return f"With cosine costs {metric} is {listed(parts)}."
-    return f"When the program knows which features are similar, the {metric} is {listed(parts)}."
+    return f"With cosine costs {metric} is {listed(parts)}."
+
+
+def _ablation_in_words(folds: pd.DataFrame, about: Mapping[str, Any]) -> str:
+    """The same without numbers: clearly better, clearly worse, or unclear."""
+    verdicts: dict[str, list[str]] = {}
+    for recipe in folds.columns.drop("cosine"):
+        gains = (folds["cosine"] - folds[recipe]).dropna().to_numpy(float)
+        verdict = over_folds(gains, about).beside(0.0)
+        verdicts.setdefault(verdict, []).append(recipe_words(recipe, "clinician"))
+    said = {
+        "better": "clearly better than with",
+        "worse": "clearly worse than with",
+        UNCLEAR: "not clearly different from",
+    }
+    parts = [f"{said[one]} {listed(recipes)}" for one, recipes in verdicts.items()]
+    return f"With the similarity seen in the data, the prediction is {listed(parts)}."
 
 
 def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:
@@ -317,4 +337,4 @@ def _in_words(setting: str) -> str:
 def _option(name: str, value: object) -> str:
     if isinstance(value, bool):
         return name if value else f"no {name}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+    return f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"

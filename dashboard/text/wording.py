@@ -27,7 +27,7 @@ NOT_A_DIAGNOSIS = "Found by an algorithm; not a diagnosis."
 class Vocabulary:
     """What a data set calls the things that the program's own sentences speak of.
 
-    Sentences are written for phenotypes of patients; :meth:`say` gives them the words of the
+    Sentences are written for phenotypes of patients; :meth:`phrase` gives them the words of the
     data. Never hand user text through it.
 
     Attributes
@@ -44,7 +44,7 @@ class Vocabulary:
     caution: str
     words: tuple[tuple[str, str], ...] = ()
 
-    def say(self, text: str) -> str:
+    def phrase(self, text: str) -> str:
         """One of the program's own sentences in the words of the data."""
         for ours, theirs in (("phenotype", self.finding), *self.words):
             if ours != theirs:
@@ -52,13 +52,13 @@ class Vocabulary:
                 text = re.sub(rf"\b{capital(ours)}", capital(theirs), text)
         return text
 
-    def say_around(self, text: str, *user_texts: str) -> str:
+    def phrase_around(self, text: str, *user_texts: str) -> str:
         """The same for a sentence with user text in it, which stays as it is."""
         known = [re.escape(one) for one in sorted(set(user_texts), key=len, reverse=True) if one]
         if not known:
-            return self.say(text)
+            return self.phrase(text)
         parts = re.split(f"({'|'.join(known)})", text)
-        return "".join(part if place % 2 else self.say(part) for place, part in enumerate(parts))
+        return "".join(part if place % 2 else self.phrase(part) for place, part in enumerate(parts))
 
 
 PHENOTYPES = Vocabulary("phenotype", NOT_A_DIAGNOSIS)
@@ -116,6 +116,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
         "in it.",
         "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
     ),
+    "special": ("special to it", "0: lift"),
+    "frequent": ("frequent in it", "1: weight"),
     "loss": ("Error on held-back rows", "Loss on validation rows"),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
@@ -141,8 +143,71 @@ def row_name(noun: str, label: str) -> str:
     return f"{noun} {label}"
 
 
+# English nouns that get an English plural; what a data set calls its modes may be in any language
+_NOUNS = frozenset(
+    [
+        "admission",
+        "allergy",
+        "article",
+        "box",
+        "case",
+        "category",
+        "code",
+        "community",
+        "computation",
+        "concept",
+        "condition",
+        "copy",
+        "day",
+        "diagnosis",
+        "disease",
+        "document",
+        "drug",
+        "encounter",
+        "entry",
+        "event",
+        "feature",
+        "finding",
+        "fit",
+        "gene",
+        "group",
+        "ingredient",
+        "item",
+        "judgement",
+        "lab",
+        "medication",
+        "method",
+        "part",
+        "participant",
+        "patient",
+        "person",
+        "phenotype",
+        "procedure",
+        "result",
+        "reviewer",
+        "row",
+        "run",
+        "sample",
+        "stay",
+        "subject",
+        "symptom",
+        "term",
+        "test",
+        "text",
+        "topic",
+        "user",
+        "visit",
+        "ward",
+        "word",
+    ]
+)
+
+
 def plural(noun: str) -> str:
-    """More than one of a thing: patients, diagnoses, categories."""
+    """More than one of a thing: patients, diagnoses; a word that is not known stays as it is."""
+    last = noun.rsplit(" ", 1)[-1]
+    if last.lower() not in _NOUNS:
+        return noun
     if noun.endswith("is"):
         return f"{noun[:-2]}es"
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):

@@ -66,9 +66,9 @@ def _say_built() -> None:
     if state.get(Key.GREETED) != built:
         state.set(Key.GREETED, built)
         state.set_widget("data.tab", "This data set")
-    st.success(state.say("The data set is built and kept. Next: find its phenotypes."))
+    st.success(state.phrase("The data set is built and kept. Next: find its phenotypes."))
     page = state.page("runs")
-    label = state.say("Find its phenotypes")
+    label = state.phrase("Find its phenotypes")
     if page is not None and st.button(label, type="primary", key="next"):
         st.switch_page(page)
 
@@ -119,7 +119,9 @@ def _show_outcome(dataset: Dataset) -> None:
         return
     if dataset.outcome is None:
         st.markdown(
-            state.say("No outcome: phenotypes can be found and judged, but nothing is predicted.")
+            state.phrase(
+                "No outcome: phenotypes can be found and judged, but nothing is predicted."
+            )
         )
         return
     values, counts = np.unique(dataset.outcome, return_counts=True)
@@ -200,7 +202,7 @@ def _delete() -> None:
     st.markdown(
         f"This deletes the data set **{plain(card.name, 60)}** and "
         f"{count_of(len(runs), 'run')} of it from this computer, with every judgement of "
-        f"{state.say('its phenotypes')}. It cannot be undone."
+        f"{state.phrase('its phenotypes')}. It cannot be undone."
     )
     sure = st.checkbox("I want to delete it", key=f"sure.{card.id}")
     if st.button("Delete the data set", key="delete_dataset", disabled=not sure):

@@ -43,7 +43,7 @@ def _glossary() -> None:
             st.header(title, anchor=False)
             st.markdown(
                 "\n".join(
-                    f"- **{state.say(term.name)}**: {state.say(term.means)}" for term in terms
+                    f"- **{state.phrase(term.name)}**: {state.phrase(term.means)}" for term in terms
                 )
             )
         found += len(terms)
@@ -52,17 +52,17 @@ def _glossary() -> None:
 
 
 def _fits(name: str, wanted: str) -> bool:
-    return wanted in state.say(name).casefold()
+    return wanted in state.phrase(name).casefold()
 
 
 def _first_steps() -> None:
     """All steps at once, with the way to each page."""
     for number, step in enumerate(STEPS, start=1):
-        st.subheader(f"{number}. {state.say(step.title)}", anchor=False)
-        st.markdown(state.say(step.text))
+        st.subheader(f"{number}. {state.phrase(step.title)}", anchor=False)
+        st.markdown(state.phrase(step.text))
         page = state.page(step.page)
         if page is not None:
-            st.page_link(page, label=state.say(LINKS[step.page]))
+            st.page_link(page, label=state.phrase(LINKS[step.page]))
     st.button("Show them beside the pages", key="help.tour", on_click=_open_tour)
 
 

@@ -65,8 +65,8 @@ def show() -> None:
     if cache.is_blind(state.current_run()):  # as is said above the page
         return
     st.header(
-        state.say("Which phenotypes go with the outcome"),
-        help=state.say(explain("Link to the outcome", "Unclear")),
+        state.phrase("Which phenotypes go with the outcome"),
+        help=state.phrase(explain("Link to the outcome", "Unclear")),
         anchor=False,
     )
     guarded(lambda: _show_links(card))
@@ -78,7 +78,7 @@ def _how_well(card: DatasetCard, found: experiments.Found) -> None:
     rank = _told_rank(experiment, spec)
     rows, classes = plural(card.mode_names[0]), card.outcome_name or "class"
     answer = answers.prediction(experiment, rank, rows, classes, own)
-    answer = state.vocabulary().say_around(answer, rows, classes)
+    answer = state.vocabulary().phrase_around(answer, rows, classes)
     if answer:
         st.markdown(f"**{plain(answer, 400)}**")
     else:
@@ -87,7 +87,8 @@ def _how_well(card: DatasetCard, found: experiments.Found) -> None:
         st.caption(plain(result_sentences.own_score(experiment, rank)), help=explain("PR-AUC"))
     if not own:
         _offer_own_score(experiment, spec)
-    left, right = st.columns(2)
+    binary = "curves" in experiment.tables  # squares of several classes need the whole width
+    left, right = st.columns(2) if binary else (st.container(), st.container())
     with left:
         _show_curve(card, experiment, rank)
     with right:
@@ -210,16 +211,16 @@ def _show_links(card: DatasetCard) -> None:
 
 def _show_bars(card: DatasetCard, links: Experiment) -> None:
     table = links.tables["links"]
-    answer = state.say(result_sentences.links(table))
+    answer = state.phrase(result_sentences.links(table))
     st.markdown(f"**{answer}**")
-    about = state.say(HELP[state.wording()])
+    about = state.phrase(HELP[state.wording()])
     if not links.about.get("interval"):
         about = f"{about.partition(' If the')[0].partition(' Whiskers')[0]} {OF_BEFORE}"
     st.caption(about.format(rows=plain(plural(card.mode_names[0]), 40)))
     names = experiments.phenotype_names()
     show_figure(
         charts.link_bars(table, names, state.label("link")),
-        state.say(f"Bars to both sides: the link of each of {len(table)} phenotypes. {answer}"),
+        state.phrase(f"Bars to both sides: the link of each of {len(table)} phenotypes. {answer}"),
         _link_table(table, names, result_sentences.link_ends(links)),
         "links_to_outcome",
     )
@@ -230,10 +231,10 @@ def _show_matrix(card: DatasetCard, links: Experiment) -> None:
     table, names = links.tables["links"], experiments.phenotype_names()
     classes = [str(name) for name in table["class"].unique()]
     answer = result_sentences.class_links(table, names)
-    answer = state.vocabulary().say_around(answer, *classes, *names.values())
+    answer = state.vocabulary().phrase_around(answer, *classes, *names.values())
     st.markdown(f"**{plain(answer, 1000)}**")
     st.caption(
-        state.say(
+        state.phrase(
             "Each line is one phenotype, each column one class. Warm colours: the phenotype "
             "speaks for the class; blue: against it. Links without a number are unclear."
         )
@@ -241,7 +242,7 @@ def _show_matrix(card: DatasetCard, links: Experiment) -> None:
     ends = result_sentences.link_ends(links)
     show_figure(
         charts.link_matrix(table, names, classes, state.label("link")),
-        state.say(f"Squares: how phenotypes speak for {len(classes)} classes."),
+        state.phrase(f"Squares: how phenotypes speak for {len(classes)} classes."),
         _link_table(table, names, ends, classes=True),
         "links_to_outcome",
     )
@@ -257,7 +258,7 @@ def _link_table(
     ]
     clear = ((order["low"] > 0) | (order["high"] < 0)).map({True: "clear", False: "unclear"})
     shown = {
-        state.say("Phenotype"): order["phenotype"],
+        state.phrase("Phenotype"): order["phenotype"],
         "Name": [names.get(one, "") for one in order["phenotype"]],
         **({"Class": order["class"]} if classes else {}),
         "Direction": words,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, state
@@ -15,9 +16,8 @@ from dashboard.widgets.chooser import choose_phenotype
 from dashboard.widgets.downloads import show_report, show_workbook
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.judgement import mine, show_form, unsaved
-from dashboard.widgets.profiles import show_profiles
+from dashboard.widgets.phenotype_card import show_card
 from dashboard.widgets.reviews_fault import show_reviews_fault
-from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
 
 BLIND = (
@@ -28,7 +28,8 @@ BLIND = (
 
 def show() -> None:
     """Draw the page: ask for a name, judge, or see what all said."""
-    st.title("Review", anchor=False)
+    head = st.container(horizontal=True, vertical_alignment="center")
+    head.title("Review", anchor=False, width="content")
     summary = fit_summary()
     if summary is None or not summary.phenotypes:
         nothing_yet(
@@ -40,7 +41,7 @@ def show() -> None:
         st.success(sentence)
         state.forget(Key.WORKBOOK_SAVED)
     if summary.blind_for:
-        _show_round(summary, unread=unread)
+        _show_round(summary, head, unread=unread)
     elif state.reviewer() or state.get(Key.ONLY_LOOKING):
         _show_results(summary)
     else:
@@ -70,46 +71,42 @@ def _only_look() -> None:
 # ---- the round
 
 
-def _show_round(summary: FitSummary, *, unread: bool) -> None:
+def _show_round(summary: FitSummary, head: DeltaGenerator, *, unread: bool) -> None:
+    """The phenotype beside its form, on one screen."""
     if not resolve_phenotype(summary):
         st.warning("The phenotype of this link is not in this result. Here is the first one.")
-    _show_progress(summary, unread=unread)
-    chosen = choose_phenotype(summary, list(summary.phenotypes), "review")
-    card, form = st.columns([3, 2], gap="medium")
-    with card:
-        st.header(plain(summary.title(chosen), 120), anchor=False)
-        if chosen in summary.groups:
-            st.caption(f"Suggested group: {summary.groups[chosen]}")
-        show_profiles(summary, chosen, 1.0, "review")
+    judged, every = len(mine(summary)), len(summary.phenotypes)
+    with head:
+        _show_progress(summary, judged, every, unread=unread)
+    with st.container(key="side-by-side"):
+        card, form = st.columns([0.63, 0.37], gap="medium")
     with form:
+        chosen = choose_phenotype(summary, list(summary.phenotypes), "review", "stretch")
         show_form(summary, chosen)
+        if judged == every:
+            st.success(
+                f"All {every} are judged. Close your round to see how far you agree with others, "
+                "settle disagreements and print the report. Until then you may change your mind."
+            )
+            st.button("Close round", key="close", type="primary", on_click=_close, args=(summary,))
+    with card:
+        show_card(summary, chosen, blind=True)
     st.caption(BLIND)
     show_workbook(summary)
 
 
-def _show_progress(summary: FitSummary, *, unread: bool) -> None:
-    """How far the round is, and the way to end it."""
-    judged, every = len(mine(summary)), len(summary.phenotypes)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if not unread:
-            st.progress(
-                judged / every, text=f"{judged} of {every} judged by you. {_state(summary)}"
+def _show_progress(summary: FitSummary, judged: int, every: int, *, unread: bool) -> None:
+    """How far the round is, and the way to end it before all are judged."""
+    if unread:
+        return
+    st.progress(judged / every, text=f"{judged} of {every} judged by you. {_state(summary)}")
+    if judged < every:
+        with st.popover("Close round"):
+            st.markdown(
+                f"You judged {judged} of {every}. Once the round is closed, your judgements "
+                "stay as they are, and you see the links and what others said."
             )
-        if judged < every:
-            with st.popover("Close round", disabled=unread):
-                st.markdown(
-                    f"You judged {judged} of {every}. Once the round is closed, your judgements "
-                    "stay as they are, and you see the links and what others said."
-                )
-                st.button("Close it now", key="close", on_click=_close, args=(summary,))
-    if judged == every:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.success(
-                f"All {every} are judged. Close your round to see how far you agree with others, "
-                "settle disagreements and print the report; until then you may still change "
-                "what you said."
-            )
-            st.button("Close round", key="close", type="primary", on_click=_close, args=(summary,))
+            st.button("Close it now", key="close", on_click=_close, args=(summary,))
 
 
 def _state(summary: FitSummary) -> str:

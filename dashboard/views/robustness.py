@@ -48,14 +48,14 @@ def show() -> None:
     card = cache.card(state.current_dataset())
     views = {
         "False entries": _noise,
-        state.say("Phenotypes that survive"): _survival,
+        state.phrase("Phenotypes that survive"): _survival,
         "Found again": _stability,
-        state.say("Number of phenotypes"): _ranks,
+        state.phrase("Number of phenotypes"): _ranks,
         "Similarity of features": _ablation,
     }
     st.header(
         "In short",
-        help=state.say(explain("False entries", "Found again", "Similarity")),
+        help=state.phrase(explain("False entries", "Found again", "Similarity")),
         anchor=False,
     )
     _in_short(card, list(views))
@@ -82,7 +82,7 @@ def _in_short(card: DatasetCard, titles: list[str]) -> None:
         except SwiftError:
             said = "its stored result cannot be shown; its tab says why."
         if said:
-            lines.append(f"- **{title}:** {plain(state.say(said.rstrip('.')), 600)}.")
+            lines.append(f"- **{title}:** {plain(state.phrase(said.rstrip('.')), 600)}.")
     st.markdown("\n".join(lines))
 
 
@@ -126,7 +126,8 @@ def _ablation_answer(found: Found, rank: int = 0) -> str:
     if scores.empty:
         return NO_SCORES
     chosen = scores[scores["rank"] == (rank or _full_ranks(scores)[0])]
-    return result_sentences.ablation(chosen, _metric(found), state.wording())
+    about = found.experiment.about
+    return result_sentences.ablation(chosen, _metric(found), about, state.wording())
 
 
 def _limit(found: Found) -> float:
@@ -136,7 +137,7 @@ def _limit(found: Found) -> float:
 def _noise(card: DatasetCard) -> None:
     st.markdown("What happens to the prediction when false entries are added to the data.")
     if not card.classes:
-        st.info(state.say(NO_OUTCOME))
+        st.info(state.phrase(NO_OUTCOME))
         return
     experiments.show_newest("noise", _draw_noise)
 
@@ -161,7 +162,7 @@ def _draw_noise(found: Found) -> None:
 
 
 def _survival(_: DatasetCard) -> None:
-    st.markdown(state.say("Which phenotypes are found again when entries are false."))
+    st.markdown(state.phrase("Which phenotypes are found again when entries are false."))
     experiments.show_newest("noise", _draw_survival)
 
 
@@ -174,7 +175,7 @@ def _draw_survival(found: Found) -> None:
     table = means.rename(columns=lambda level: f"{level:.0%}").round(2).reset_index()
     show_figure(
         charts.survival_heatmap(survival, found.names, state.label("noise")),
-        state.say(
+        state.phrase(
             "Heatmap: how well each phenotype is found with more and more false entries. "
             f"{_survival_answer(found)}"
         ),
@@ -185,7 +186,7 @@ def _draw_survival(found: Found) -> None:
 
 def _stability(_: DatasetCard) -> None:
     st.markdown(
-        state.say(
+        state.phrase(
             "Whether the same phenotypes come back when the computation starts elsewhere or sees "
             "only a part of the data."
         )
@@ -202,7 +203,7 @@ def _draw_stability(found: Found) -> None:
     table = named[columns].round(2).rename(columns={"seeds": words[0], "folds": words[1]})
     show_figure(
         charts.stability_dots(summary, names, words),
-        state.say(
+        state.phrase(
             "Dots: share of repeated computations in which each phenotype is found again. "
             f"{_stability_answer(found)}"
         ),
@@ -215,18 +216,18 @@ def _draw_stability(found: Found) -> None:
         matches = found.experiment.tables["matches"]
         shown = matches.drop(columns=[one for one in ("method", "rank") if one in matches])
         shown = _shown(shown.round(2).replace({"against": against}))
-        alt = state.say("Similarity of each phenotype to its partner in every repetition")
+        alt = state.phrase("Similarity of each phenotype to its partner in every repetition")
         show_table(shown, alt)
         download_csv(shown, "matches")
 
 
 def _ranks(card: DatasetCard) -> None:
-    st.markdown(state.say("How many phenotypes come back, and how much they leave unexplained."))
+    st.markdown(state.phrase("How many phenotypes come back, and how much they leave unexplained."))
     experiments.show_newest("ranks", _draw_rank_choice)
     st.divider()
-    st.markdown(state.say("How the prediction changes with the number of phenotypes."))
+    st.markdown(state.phrase("How the prediction changes with the number of phenotypes."))
     if not card.classes:
-        st.info(state.say(NO_OUTCOME))
+        st.info(state.phrase(NO_OUTCOME))
         return
     swept = [one for one in (_rank_table("evaluation"), _rank_table("ablation")) if one is not None]
     if not swept:
@@ -234,17 +235,17 @@ def _ranks(card: DatasetCard) -> None:
         return
     table, metric, origin = max(swept, key=lambda one: len(one[0]))
     say_origin(origin)
-    answer = state.say(result_sentences.ranks(table, metric, state.wording()))
+    answer = state.phrase(result_sentences.ranks(table, metric, state.wording()))
     st.markdown(f"**{plain(answer)}**")
     if len(table) < 2:
         page = state.page("runs")
         if page is not None:
             said = "Try several numbers of phenotypes on the page Runs"
-            st.page_link(page, label=state.say(said))
+            st.page_link(page, label=state.phrase(said))
     with drawn_from(origin):
         show_figure(
             charts.rank_line(table, capital(metric), state.label("rank")),
-            state.say(f"Line: {metric} against the number of phenotypes. {answer}"),
+            state.phrase(f"Line: {metric} against the number of phenotypes. {answer}"),
             table.round(3).rename(columns=capital),
             "ranks",
         )
@@ -255,7 +256,9 @@ def _draw_rank_choice(found: Found) -> None:
     answer = _rank_answer(found)
     show_figure(
         charts.rank_choice(table, int(about["recommended"]), state.label("rank")),
-        state.say(f"Lines: how many come back, and the error, by number of phenotypes. {answer}"),
+        state.phrase(
+            f"Lines: how many come back, and the error, by number of phenotypes. {answer}"
+        ),
         table.round(3).rename(columns=capital),
         "rank_choice",
     )
@@ -281,7 +284,7 @@ def _ablation(card: DatasetCard) -> None:
         "similarity seen in the data, with none, and with a random one."
     )
     if not card.classes:
-        st.info(state.say(NO_OUTCOME))
+        st.info(state.phrase(NO_OUTCOME))
         return
     experiments.show_newest("ablation", _draw_ablation)
 
@@ -326,7 +329,7 @@ def _chosen_rank(scores: pd.DataFrame) -> int:
 def _say_whose(found: Found) -> None:
     if not found.names:
         st.caption(
-            state.say(
+            state.phrase(
                 "P01, P02 ... are the phenotypes of this experiment's own computation; they need "
                 "not be those of the result chosen at the left."
             )

@@ -55,7 +55,7 @@ def show() -> None:
     guarded(show_active)
     guarded(show_interrupted)
     views = {
-        state.say("Find phenotypes"): _new_fit,
+        state.phrase("Find phenotypes"): _new_fit,
         TUNE_TAB: _new_choice,
         "Experiments": _new_experiment,
         "History": _history,
@@ -97,7 +97,7 @@ def _history() -> None:
     everything = st.toggle("Show the runs of all data sets", key="history.all")
     cards = cache.runs(None if everything else state.current_dataset() or None)
     if not cards:
-        st.info(state.say("Nothing was computed yet. The tab Find phenotypes starts with it."))
+        st.info(state.phrase("Nothing was computed yet. The tab Find phenotypes starts with it."))
         return
     names = {card.id: card.name for card in cache.store().datasets()}
     table = pd.DataFrame([_line(run, names) for run in cards])
@@ -113,7 +113,7 @@ def _history() -> None:
 def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
     words = "Damaged; compute it again." if run.damaged else run.message or run.state.value
     return {
-        "What": state.say(KINDS[run.kind]),
+        "What": state.phrase(KINDS[run.kind]),
         "Settings": run_title(run),
         "State": words,
         "Took": duration(run.seconds) if run.seconds else "",
@@ -125,7 +125,7 @@ def _line(run: RunCard, names: dict[str, str]) -> dict[str, object]:
 
 
 def _name(run: RunCard) -> str:
-    kind = state.say(KINDS["fit"])
+    kind = state.phrase(KINDS["fit"])
     return f"{kind}, {run_name(run)}" if run.kind == "fit" else run_name(run)
 
 
@@ -227,7 +227,7 @@ def _compare() -> None:
     fits = {run.id: run for run in runs if run.state is RunState.DONE and not run.damaged}
     if len(fits) < 2:
         nothing_yet("Two finished results of this data set are needed to compare them.")
-        st.caption(state.say("The tab Find phenotypes makes another one."))
+        st.caption(state.phrase("The tab Find phenotypes makes another one."))
         return
     left, right = st.columns(2)
     ids = list(fits)
@@ -257,7 +257,7 @@ def _side_by_side(one: RunCard, other: RunCard) -> None:
     if one.request.spec.method == other.request.spec.method:
         _compare_objectives(one, other, here, there)
     if phenotype_tables.same_features(here.modes, there.modes):
-        st.markdown(state.say("**Phenotypes, matched one to one**"))
+        st.markdown(state.phrase("**Phenotypes, matched one to one**"))
         show_partners(summary_of(one.id, one.dataset), summary_of(other.id, other.dataset))
 
 
@@ -294,7 +294,7 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
     goal = ("method", "sharpness", "marginal_weight", "costs", "row_relation")
     if any(one.request.settings[name] != other.request.settings[name] for name in goal):
         said = "They have different aims; only their phenotypes can be compared."
-        st.caption(state.say(said))
+        st.caption(state.phrase(said))
 
 
 def _import() -> None:

@@ -112,7 +112,7 @@ def _stop(run: str) -> None:
 def _what(run: RunCard) -> str:
     """What is computed, with its settings."""
     title = run_title(run)
-    return f"{state.say(KINDS['fit'])}, {title}" if run.kind == "fit" else title
+    return f"{state.phrase(KINDS['fit'])}, {title}" if run.kind == "fit" else title
 
 
 def _dataset_name(run: RunCard) -> str:

@@ -18,6 +18,7 @@ from dashboard.text.agreement_words import agreement_sentences
 from dashboard.text.display import clipped
 from dashboard.text.wording import count_of
 from dashboard.widgets.judgement import VERDICTS
+from dashboard.widgets.phenotype_card import show_card
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
 from swiftcore.errors import SwiftError
@@ -145,24 +146,27 @@ def _show_arbiter(summary: FitSummary, order: list[str]) -> None:
         place = f"{summary.run}.{chosen}.{name}"
         return state.bind_widget(Key.DECISION, decision[name], chose, place=place)
 
-    with st.container(border=True):
+    with st.container(key="side-by-side"):
+        card, form = st.columns([0.63, 0.37], gap="medium")
+    with card:
+        show_card(summary, chosen)
+    with form, st.container(border=True):
         st.markdown("**Settle by an arbiter**")
-        left, middle, right = st.columns(3)
-        left.selectbox(
+        st.selectbox(
             "Phenotype to settle",
             options,
             format_func=lambda each: clipped(summary.title(each), 60),
             **state.bind_widget(Key.SETTLING, chosen),
         )
-        middle.segmented_control(
+        st.segmented_control(
             "Agreed verdict",
             list(VERDICTS),
             format_func=VERDICTS.__getitem__,
             required=True,
             **field("verdict"),
         )
-        right.text_input("Agreed name", max_chars=120, **field("name"))
-        arbiter = left.text_input(
+        st.text_input("Agreed name", max_chars=120, **field("name"))
+        arbiter = st.text_input(
             "Arbiter", max_chars=60, **state.bind_widget(Key.ARBITER, state.get(Key.ARBITER, ""))
         )
         ready = bool(decision["verdict"]) and bool(arbiter.strip())

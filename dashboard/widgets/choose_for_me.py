@@ -35,7 +35,7 @@ GUIDED_HELP = (
 
 def choose_for_me(card: DatasetCard) -> None:
     """The form, and below it the newest choice for this data set."""
-    st.markdown(state.say(WHAT))
+    st.markdown(state.phrase(WHAT))
     if not card.classes:
         st.caption(
             "These data have no outcome: settings are judged by how well entries of held-back rows "
@@ -56,7 +56,9 @@ def choose_for_me(card: DatasetCard) -> None:
             state.label("rank"), RANKS, list(TuneSettings().ranks), key="tune.ranks"
         ) or list(TuneSettings().ranks)
         if card.classes:
-            settings["guided"] = st.checkbox(GUIDED, key="tune.guided", help=state.say(GUIDED_HELP))
+            settings["guided"] = st.checkbox(
+                GUIDED, key="tune.guided", help=state.phrase(GUIDED_HELP)
+            )
     request = Request("tune", card.id, settings)
     start_button(request, "Choose for me", "start.tune", _started)
     run = cache.latest(card.id, "tune")
@@ -74,13 +76,13 @@ def _show(found: Found, card: DatasetCard) -> None:
     """What was taken and why, the way to its phenotypes, and everything that was tried."""
     about, wording = found.experiment.about, state.wording()
     spec = ModelSpec.from_json(about["spec"])
-    st.markdown(f"**Chosen: {plain(state.say(chosen_words(spec, wording)), 400)}.**")
-    st.markdown(plain(state.say(about["reason"]), 600))
+    st.markdown(f"**Chosen: {plain(state.phrase(chosen_words(spec, wording)), 400)}.**")
+    st.markdown(plain(state.phrase(about["reason"]), 600))
     if guided := made_to_predict(spec, card.outcome_name):
         st.warning(plain(guided))
     start_button(
         Request("fit", card.id, spec.plain()),
-        state.say("Find phenotypes with this"),
+        state.phrase("Find phenotypes with this"),
         "fit.tuned",
         _opened,
     )
@@ -90,7 +92,7 @@ def _show(found: Found, card: DatasetCard) -> None:
     loss = state.label("loss")
     show_figure(
         charts.loss_dots(shown, words, loss, state.label("rank")),
-        state.say(
+        state.phrase(
             f"Dots: {loss.lower()} of everything that was tried, by number of phenotypes, with one "
             f"standard error. Chosen: {chosen_words(spec, wording)}."
         ),

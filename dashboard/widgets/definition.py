@@ -43,7 +43,7 @@ def show_definition(summary: FitSummary, chosen: str) -> None:
 
 
 def _show(summary: FitSummary, chosen: str) -> None:
-    st.caption(state.say(ABOUT))
+    st.caption(state.phrase(ABOUT))
     try:
         found = cache.definition(summary.run, summary.card.id, chosen, _features(summary, chosen))
         found = _asked(summary, chosen, found)

@@ -19,7 +19,7 @@ LINKS = {
 
 def nothing_yet(sentence: str, page_link: str = "") -> None:
     """One sentence (our own words, not user text) and a link to the page that helps."""
-    st.info(state.say(sentence))
+    st.info(state.phrase(sentence))
     page = state.page(page_link)
     if page is not None:
-        st.page_link(page, label=state.say(LINKS[page_link]))
+        st.page_link(page, label=state.phrase(LINKS[page_link]))

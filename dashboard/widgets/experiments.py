@@ -89,7 +89,7 @@ def offer(kind: str) -> None:
         st.info("This is being computed; the page shows it when it is done.")
         follow(lambda runs: show_progress(runs[0]), [live.id])
         return
-    st.info(state.say(MISSING[kind]))
+    st.info(state.phrase(MISSING[kind]))
     if cards and cards[0].state in WAYS_TO_END:
         st.warning(f"The last attempt: {plain(cards[0].message, 300)}")
     elif cards and cards[0].state is RunState.REMOVED:
@@ -162,7 +162,7 @@ def show_about(found: Found) -> None:
     technical = [note for note in notes if state.wording() != "scientist" and is_technical(note)]
     for note in notes:
         if note not in technical:
-            st.caption(f"Note: {plain(state.say(note), 400)}")
+            st.caption(f"Note: {plain(state.phrase(note), 400)}")
     if technical:
         many = count_of(len(technical), "technical note")
         st.caption(f"{many}: choose the wording for data scientists to read more.")

@@ -8,7 +8,7 @@ from dashboard.session import state
 from dashboard.text.glossary import EVERYBODY, TERMS, Term, explain
 
 # by page, the words of the glossary that it uses in either wording
-ALWAYS = ("Outcome", "Small counts", "Run")
+ALWAYS = ("Outcome", "Row", "Small counts", "Run")
 USED_ON = {
     "phenotypes": (
         *("Phenotype", "Feature", "Carrier", "Link to the outcome", "Strength", "Distinctiveness"),
@@ -82,6 +82,6 @@ def show_words(page: str) -> None:
         return
     with st.expander("Words on this page"):
         terms = words_on(page, state.wording())
-        st.markdown(state.say(explain(*(term.name for term in terms))))
+        st.markdown(state.phrase(explain(*(term.name for term in terms))))
         if (target := state.page("help")) is not None:
             st.page_link(target, label="All words: the glossary")

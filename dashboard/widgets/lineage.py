@@ -48,9 +48,9 @@ def show_parentage(summary: FitSummary) -> None:
         if parent is not None:
             st.button("Back to it", key="parent", on_click=_open, args=(parent.id,))
             with st.expander("Before and after"):
-                alt = state.say("Each phenotype and what it was")
+                alt = state.phrase("Each phenotype and what it was")
                 show_table(before_and_after(summary, parent), alt)
-                st.caption(state.say(CARRIED_OVER))
+                st.caption(state.phrase(CARRIED_OVER))
 
 
 def before_and_after(summary: FitSummary, parent: RunCard) -> pd.DataFrame:

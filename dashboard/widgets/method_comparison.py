@@ -73,7 +73,7 @@ def _scores(summary: pd.DataFrame, found: Experiment, metric: str, own: bool) ->
     table = pd.DataFrame({"Method": titles, capital(metric): order["mean"].round(3).tolist()})
     if state.wording() != "scientist":
         kinds = {"classifier": "no, predicts directly", "factorization": "yes"}
-        heading = state.say("Finds phenotypes")
+        heading = state.phrase("Finds phenotypes")
         return table.assign(**{heading: order["kind"].map(kinds).fillna("").tolist()})
     second = SECOND.get(str(found.about.get("metric")), "Second score")
     return table.assign(

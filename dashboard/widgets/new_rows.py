@@ -41,7 +41,7 @@ def show_new_rows(summary: FitSummary) -> None:
     """Upload on top, results below."""
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
-        state.say(
+        state.phrase(
             "Upload rows of the same kind. Each is described by itself, by the phenotypes "
             "of this result; nothing is learned from it."
         )
@@ -167,7 +167,7 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
     named = first.assign(**{noun: [row_name(noun, label) for label in first[noun]]})
     show_table(
         named,
-        alt=state.say("New rows and their phenotypes"),
+        alt=state.phrase("New rows and their phenotypes"),
         shaded=projection.identifiers,
         column_config=shade_headings(summary),
     )
@@ -186,7 +186,7 @@ def _memberships(projection: Projection, shared: np.ndarray, chosen: slice) -> p
     rows = np.arange(len(shared))[chosen]
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
     return table.rename(
-        columns={"row": projection.modes[0].name, "carries": state.say("phenotypes carried")}
+        columns={"row": projection.modes[0].name, "carries": state.phrase("phenotypes carried")}
     )
 
 

@@ -68,7 +68,7 @@ def _ask_merge(summary: FitSummary, chosen: str) -> None:
             f"{chosen} is the same as",
             others,
             index=None,
-            placeholder=state.say("another phenotype"),
+            placeholder=state.phrase("another phenotype"),
             format_func=lambda name: clipped(summary.title(name), 80),
             width=420,
             key=f"refit.merge.{summary.run}.{chosen}",
@@ -96,7 +96,7 @@ def _ask_drop(summary: FitSummary, chosen: str) -> None:
 def _ask_seed(summary: FitSummary) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         features = st.multiselect(
-            state.say("There is another phenotype, with"),
+            state.phrase("There is another phenotype, with"),
             features_of(summary),
             placeholder="features of your own choice",
             format_func=_feature_name,

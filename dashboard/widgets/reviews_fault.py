@@ -25,7 +25,7 @@ def show_reviews_fault(run: str) -> bool:
         return False
     show_problems(fault)
     said = "The phenotypes are complete; only judgements, and names given in them, are absent."
-    st.caption(state.say(said))
+    st.caption(state.phrase(said))
     if isinstance(fault, ReviewsDamaged):
         _offer_copy()
     return True

@@ -70,7 +70,7 @@ def fit_form(card: DatasetCard) -> None:
         )
     _start(
         lambda: Request("fit", card.id, {**usual, **chosen, "rank": rank or 1}),
-        state.say("Find phenotypes"),
+        state.phrase("Find phenotypes"),
         "start.fit",
         open_it=True,
     )
@@ -196,11 +196,11 @@ def experiment_form(card: DatasetCard) -> None:
         st.selectbox(
             "Experiment",
             known,
-            format_func={one: state.say(KINDS[one]) for one in known}.__getitem__,
+            format_func={one: state.phrase(KINDS[one]) for one in known}.__getitem__,
             key="experiment.kind",
         )
     )
-    st.markdown(state.say(QUESTIONS[kind]))
+    st.markdown(state.phrase(QUESTIONS[kind]))
     if not card.classes:
         st.caption("These data have no outcome; experiments that predict one are not offered.")
     run = state.current_run()
@@ -222,7 +222,7 @@ def experiment_form(card: DatasetCard) -> None:
         rank = cache.store().run(run).request.settings["rank"]
         verb = "follows" if kind in OF_A_FIT else "judges"
         said = f"It {verb} the {rank} phenotypes of the result chosen at the left."
-        st.caption(state.say(said))
+        st.caption(state.phrase(said))
         settings["ranks"] = [rank]
     elif kind in OF_A_FIT:
         settings["ranks"] = [
@@ -235,7 +235,7 @@ def experiment_form(card: DatasetCard) -> None:
     with st.expander("Advanced"):
         settings |= _more(kind, card, bound)
     if not settings["ranks"]:
-        st.info(state.say("Give at least one number of phenotypes, for example 5, 10, 20."))
+        st.info(state.phrase("Give at least one number of phenotypes, for example 5, 10, 20."))
         return
     _start(
         lambda: Request(kind, card.id, settings, run if bound else ""),

@@ -24,6 +24,7 @@ def show_settings(scores: pd.DataFrame, metric: str) -> None:
             "score": f"{capital(metric)} on test rows",
         }
     )
+    chosen = chosen.round(3)
     show_table(chosen, "Settings chosen for each method on validation rows")
     st.caption(
         "Chosen on the validation rows: of each factorization the setting with the "

@@ -102,7 +102,7 @@ def run_name(run: RunCard) -> str:
 
 def run_title(run: RunCard) -> str:
     """What tells a run from others, in the wording that is on."""
-    return state.say(title_in(run.title, state.wording()))
+    return state.phrase(title_in(run.title, state.wording()))
 
 
 def show_jobs() -> None:

@@ -21,6 +21,7 @@ MAX_ROWS = 12  # more than this scroll
 BLOCK = 10_000  # rows written to a file at a time
 SEEN = 0.005  # smaller shares round to 0 %
 TINT = "rgba(0, 114, 178, "  # the blue of the charts
+MAX_DIGITS = 6  # of numbers that have more, none are added
 
 
 def show_table(table: pd.DataFrame, alt: str, shaded: Iterable[str] = (), **options: Any) -> Any:
@@ -31,6 +32,7 @@ def show_table(table: pd.DataFrame, alt: str, shaded: Iterable[str] = (), **opti
     """
     options.setdefault("hide_index", True)
     options.setdefault("height", "content" if len(table) <= MAX_ROWS else MAX_HEIGHT)
+    options["column_config"] = {**same_digits(table), **options.get("column_config", {})}
     names = [clipped(name) for name in shaded]
     drawn = shown(table)
     if names:
@@ -49,6 +51,19 @@ def _percent(share: float) -> str:
 
 def _rounds(share: float) -> bool:
     return bool(abs(share) >= SEEN)
+
+
+def same_digits(table: pd.DataFrame) -> dict[str, Any]:
+    """Column settings that write all numbers of a column with as many digits as one needs."""
+    found = {}
+    for name, values in table.items():
+        if not pd.api.types.is_float_dtype(values):
+            continue
+        known = values.dropna()
+        needed = [digits for digits in range(MAX_DIGITS) if (known.round(digits) == known).all()]
+        if needed and needed[0]:
+            found[clipped(name)] = st.column_config.NumberColumn(format=f"%.{needed[0]}f")
+    return found
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:

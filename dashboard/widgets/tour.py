@@ -27,8 +27,8 @@ def show_tour() -> None:
         return
     step = STEPS[number - 1]
     with st.container(border=True):
-        st.markdown(f"**First steps, {number} of {len(STEPS)}: {state.say(step.title)}**")
-        st.markdown(state.say(step.text))
+        st.markdown(f"**First steps, {number} of {len(STEPS)}: {state.phrase(step.title)}**")
+        st.markdown(state.phrase(step.text))
         if number < len(STEPS) and st.button("Next step", type="primary", key="tour.next"):
             _go_to(number + 1)
         if number > 1 and st.button("Step back", key="tour.back"):

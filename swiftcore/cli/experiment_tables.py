@@ -68,7 +68,7 @@ def _title(experiment: Experiment, apart: dict[str, object], rank: int) -> str:
 def _scores(
     title: str, summary: pd.DataFrame, compared: pd.DataFrame, column: str, judged: str
 ) -> ShownTable:
-    """Mean, spread and folds of each line, and how far ours is ahead of it."""
+    """Mean, spread and folds of each line, and how far ours is ahead of it, if it is there."""
     beside = {str(row[column]): row for row in compared.to_dict("records")}
     ours = next((str(one) for one in summary[column] if str(one) not in beside), "")
     lines = []
@@ -87,7 +87,8 @@ def _scores(
         )
     reference = _name(ours, column, "") or "ours"
     headings = (column, "mean", "SD", "n", f"{reference} ahead by", "95 % interval")
-    return ShownTable(title, headings, tuple(lines))
+    shown = len(headings) if beside else headings.index("n") + 1
+    return ShownTable(title, headings[:shown], tuple(line[:shown] for line in lines))
 
 
 def _name(name: str, column: str, judged: str) -> str:

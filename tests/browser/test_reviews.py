@@ -33,7 +33,7 @@ def test_a_review_survives_switch_reload_and_kill_and_is_seen_by_others_after_th
         name = visitor.page.get_by_label("Clinical name", exact=True)
         expect(name).to_have_value("Kidneys and sugar", timeout=PATIENCE)
 
-    ada.still().go_to("Phenotypes").shows_cells("Kidneys and sugar")
+    ada.still().go_to("Phenotypes").lists("Kidneys and sugar")
     ada.go_to("Review").choose("Phenotype", "P03: Kidneys and sugar")
     field_holds(ada)
     ada.reload()

@@ -8,6 +8,7 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.tensor import SparseTensor
 
+DOUBTS = ("modes-many", "mode-unique", "rows-lost")  # codes of problems that a yes settles
 MAX_MODES = 4
 LEAST_PATIENTS, MAX_LOST = 20, 1 / 3
 LEAST_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only

@@ -11,8 +11,10 @@ from swiftcore.data.building.assemble import Built, from_records
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import LAYOUTS
 from swiftcore.data.building.fhir import FHIR, read_fhir
+from swiftcore.data.building.tensor_modes import with_modes
 from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.parsed_tables import kept_tables
 from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, tensor_file
 from swiftcore.data.from_path.table_sources import table_files, tables_in, usable_tables
 from swiftcore.data.from_path.tables import built_of_tables, built_of_texts
@@ -40,17 +42,24 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     """
     if is_sharded(path):
         return read_shards(path, options, findings)
+    if tables := kept_tables(findings.parsed, findings):
+        return _dataset(built_of_tables(tables, options, findings), path, options, findings)
     source = Source(path, Budget(options.limits))
     kind = findings.kind = sniff(source, options, findings)
     if kind == "bundle":
         name = source.names[0]
         dataset = bundle_from_bytes(source.read(name), name, source.budget)
         findings.tables[name] = dataset.tensor.n_entries
+        findings.options = dataset.options
         summary = dataset.summary or summarize(
             dataset.tensor, dataset.outcome, dataset.outcome_name, findings
         )
         return replace(dataset, name=options.name or dataset.name, summary=summary)
-    built = READERS[kind](source, options, findings)
+    return _dataset(READERS[kind](source, options, findings), path, options, findings)
+
+
+def _dataset(built: Built, path: Path, options: BuildOptions, findings: Findings) -> Dataset:
+    """What was built as a data set; raises InvalidData when nothing is left in it."""
     findings.stop_if_problems()
     if not built.tensor.n_entries:
         raise refuse(
@@ -75,6 +84,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         built.row_groups,
         OutsideKnowledge(built.codes),
         built.side,
+        replace(options, name="").changed(),
     )
 
 
@@ -205,13 +215,15 @@ def _read_tns(source: Source, options: BuildOptions, findings: Findings) -> Buil
             maps[axis] = read_map(to_utf8(siblings.read(name), name, "", findings), name)
             findings.mapping[f"labels of mode {axis + 1}"] = name
     text = to_utf8(source.read(file), file, options.encoding, findings)
-    return Built(read_tns(text, file, options.index_base, maps, findings))
+    tensor = read_tns(text, file, options.index_base, maps, findings)
+    return Built(with_modes(tensor, options))
 
 
 def _read_npz(source: Source, options: BuildOptions, findings: Findings) -> Built:
     name = source.names[0]
     arrays = read_arrays(source.read(name), name, source.budget)
     tensor, outcome = tensor_from_arrays(arrays, name, findings)
+    tensor = with_modes(tensor, options, has_outcome=outcome is not None)
     return Built(tensor, outcome, options.outcome_name or "outcome" if outcome is not None else "")
 
 

@@ -105,7 +105,7 @@ def _address_space() -> int:
 def _work(request: dict[str, Any]) -> str:
     """Read, and leave the report (and the bundle) in the folder of the request."""
     folder = Path(request["folder"])
-    findings = Findings()
+    findings = Findings(parsed=Path(request["parsed"]) if request["parsed"] else None)
     summary: DatasetSummary | None = None
     digest = ""
     try:

@@ -75,7 +75,11 @@ class Inspection:
 
 
 def inspect_path(
-    path: str | Path, options: BuildOptions | None = None, *, keep: Path | None = None
+    path: str | Path,
+    options: BuildOptions | None = None,
+    *,
+    keep: Path | None = None,
+    parsed: Path | None = None,
 ) -> Inspection:
     """Read a path and say what it is and what would be built; never raises for bad data.
 
@@ -84,11 +88,14 @@ def inspect_path(
     keep : Path, optional
         Where to leave what was built, for its owner only, so that :func:`read_kept` has it
         without a second reading. Nothing is left when there are problems.
+    parsed : Path, optional
+        A folder that keeps the parsed tables, and gives them back to the next inspection with
+        the same :func:`~swiftcore.data.from_path.parsed_tables.reading_options`.
     """
     options, place = options or BuildOptions(), keep.parent if keep else None
     with tempfile.TemporaryDirectory(prefix="swift-read-", dir=place) as folder:
         task = "build" if keep else "inspect"
-        inspection = _ask(task, Path(path), options, Path(folder))
+        inspection = _ask(task, Path(path), options, Path(folder), parsed)
         if keep and not inspection.problems:
             built = Path(folder) / BUNDLE
             built.chmod(0o600)
@@ -143,8 +150,11 @@ def read_kept(kept: Path, limits: Limits) -> Dataset:
     return read_bundle(kept, dataclasses.replace(limits, decoded_mb=limits.memory_mb))
 
 
-def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspection:
+def _ask(
+    task: str, path: Path, options: BuildOptions, folder: Path, parsed: Path | None = None
+) -> Inspection:
     request = {
+        "parsed": str(parsed) if parsed else "",
         "task": task,
         "path": os.path.abspath(path),
         "folder": str(folder),

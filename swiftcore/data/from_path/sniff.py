@@ -194,7 +194,8 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
 
 def _tables_kind(source: Source, options: BuildOptions, findings: Findings) -> str:
     """FHIR, the export whose tables these are, or just "tables"."""
-    if any(first_type(source, name) for name in source.names if not _TEXT.search(name)):
+    alone = len(source.names) == 1
+    if any(first_type(source, name) for name in source.names if alone or not _TEXT.search(name)):
         return FHIR
     layouts = layouts_present(tables_in(source, options, findings))
     if not layouts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -49,6 +49,11 @@ _SETS = {"raw", "tidy", *(layout.kind for layout in LAYOUTS)}  # not names of ta
 def table_files(names: tuple[str, ...]) -> list[str]:
     """The files of a folder that are tables by their ending."""
     return [name for name in names if _TABLES.search(name)]
+
+
+def table_names(titles: Iterable[str]) -> tuple[str, ...]:
+    """What the option `tables` calls the tables with these titles."""
+    return tuple(TABLE_ENDING.sub("", title.rsplit("/", 1)[-1]) for title in titles)
 
 
 def holds_tables(names: tuple[str, ...]) -> bool:

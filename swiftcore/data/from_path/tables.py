@@ -22,6 +22,7 @@ from swiftcore.data.building.people_and_time import (
     facts_of_rows,
     table_side,
 )
+from swiftcore.data.from_path.parsed_tables import keep_tables
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
@@ -45,6 +46,8 @@ def built_of_tables(
         With all problems found.
     """
     findings.kind = "tables" if len(tables) > 1 else "table"
+    if findings.parsed is not None:
+        keep_tables(findings.parsed, tables, findings)
     findings.previews += [preview(table) for table in tables]
     if len(tables) == 1:
         columns = document_columns(tables[0], options, findings)

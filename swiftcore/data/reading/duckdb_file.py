@@ -9,7 +9,12 @@ from typing import Any
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.table_set import TableEntry, quoted_name
+from swiftcore.data.reading.table_set import (
+    TableEntry,
+    check_columns,
+    check_count,
+    quoted_name,
+)
 from swiftcore.data.reading.text import unique_names
 from swiftcore.data.reading.text_columns import text_columns
 from swiftcore.data.reading.text_table import TextTable
@@ -50,6 +55,7 @@ class DuckdbFile:
         found: list[tuple[str, str]] = self._run(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal ORDER BY 2, 1"
         )
+        check_count(len(found), self.name)
         return found
 
     def _entry(self, schema: str, table: str) -> TableEntry:
@@ -87,10 +93,7 @@ class DuckdbFile:
 
     def _read(self, schema: str, table: str) -> TextTable:
         columns, title = self._columns(schema, table), f"{self.name}/{table}"
-        if not columns:
-            raise refuse(
-                "table-empty", "The table has no plain columns", title, "none", "Leave it out."
-            )
+        check_columns(len(columns), title)
         asked = ", ".join(how for _, how in columns)
         place = f"{quoted_name(schema)}.{quoted_name(table)}"
         cursor = self._run(f"SELECT {asked} FROM {place}", rows=True)  # nosec B608: names are quoted

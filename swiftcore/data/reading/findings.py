@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from swiftcore.errors import InvalidData, Problem
@@ -76,6 +77,8 @@ class Findings:
         Every column of every table, and the first rows of each.
     options : mapping
         With which a data set that was built before was built.
+    parsed : Path or None
+        A folder in which tables are kept once they are parsed.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -90,6 +93,7 @@ class Findings:
     roles: list[ColumnRole] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
     options: Mapping[str, Any] = field(default_factory=dict)
+    parsed: Path | None = None
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -7,6 +7,7 @@ name, a list of plain values one cell with bars between them; what is nested dee
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -14,23 +15,28 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.parquet import MAX_COLUMNS
 from swiftcore.data.reading.source import Budget
+from swiftcore.data.reading.table_set import check_columns, check_count
 from swiftcore.data.reading.text import unique_names
 from swiftcore.data.reading.text_columns import in_batches, text_columns
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import InvalidData, refuse, where_list
 
+LOOKED_AT = 50  # lines
+_JSON_LINE = re.compile(rb'[\s\[\]{},]*("[^"]*"\s*:|$)')  # a field, or nothing but brackets
 MAX_DEPTH = 4  # objects within objects
 Record = dict[str, Any]
 
 
 def looks_like_json(head: bytes) -> bool:
-    """Whether the beginning of a file is that of records in JSON."""
+    """Whether the beginning of a file is that of records in JSON, though it may be damaged."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"["):
-        return text[1:].lstrip()[:1] in (b"{", b"]")
-    return text.startswith(b"{") and text[1:].lstrip()[:1] in (b'"', b"}")
+    if text.startswith(b"[") and text[1:].lstrip()[:1] in (b"{", b"]"):
+        return True
+    if text.startswith(b"{") and text[1:].lstrip()[:1] in (b'"', b"}"):
+        return True
+    lines = [line for line in text.splitlines()[:LOOKED_AT] if line.strip()]
+    return sum(bool(_JSON_LINE.match(line)) for line in lines) * 2 > len(lines)
 
 
 def parse_values(data: bytes, name: str) -> Iterator[Any]:
@@ -45,13 +51,17 @@ def parse_values(data: bytes, name: str) -> Iterator[Any]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _damaged(name, 0, "bytes that are not UTF-8") from error
-    first, _, rest = text.lstrip().partition("\n")
-    if rest.strip() and _is_whole(first, name):
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield _parsed(line, name, number)
-    else:
+    text = text.strip()
+    if "\n" not in text or not _is_whole(text[: text.index("\n")], name):
         yield _parsed(text, name, 0)
+        return
+    start, number = 0, 1
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if line := text[start:end].strip():
+            yield _parsed(line, name, number)
+        start, number = end + 1, number + 1
 
 
 def _is_whole(line: str, name: str) -> bool:
@@ -103,6 +113,7 @@ def read_json_tables(
     if second is not None:
         return {"": _table(chain((first, second), values), name, budget, findings)}
     if isinstance(first, dict) and any(map(is_records, first.values())):
+        check_count(len(first), name)
         other = [key for key, value in first.items() if not is_records(value)]
         if other:
             findings.note(f"{name}: fields that are no tables were not read: {where_list(other)}.")
@@ -128,7 +139,7 @@ def _table(records: Iterable[Any], name: str, budget: Budget, findings: Findings
         rows = [_flat(_checked_record(record, name), nested) for record in batch]
         fields = list(dict.fromkeys(key for row in rows for key in row))
         columns.update(dict.fromkeys(fields))
-        _check_fields(columns, name)
+        check_columns(len(columns) or 1, name)
         body = ([row.get(field) for field in fields] for row in rows)
         parts.append(text_columns(body, fields, name, budget))
     if not columns:
@@ -154,17 +165,6 @@ def _no_records(name: str, found: str) -> InvalidData:
         found,
         'Give one object per line, such as {"patient": "1", "code": "I10"}.',
     )
-
-
-def _check_fields(columns: dict[str, None], name: str) -> None:
-    if len(columns) > MAX_COLUMNS:
-        raise refuse(
-            "too-many-columns",
-            "The records have too many fields",
-            name,
-            f"{len(columns):,} fields",
-            "Give one record per event, with the same fields in each.",
-        )
 
 
 def _flat(record: Record, nested: dict[str, int]) -> Record:

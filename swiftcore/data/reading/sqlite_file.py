@@ -13,11 +13,15 @@ from itertools import count
 from typing import Any
 
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.parquet import MAX_COLUMNS
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.table_set import TableEntry, quoted_name
+from swiftcore.data.reading.table_set import (
+    TableEntry,
+    check_columns,
+    check_count,
+    quoted_name,
+)
 from swiftcore.data.reading.text import unique_names
-from swiftcore.data.reading.text_columns import MAX_CELL, cell_text, text_columns
+from swiftcore.data.reading.text_columns import MAX_CELL, cell_text, cell_too_long, text_columns
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import InvalidData, refuse, where_list
 
@@ -49,6 +53,7 @@ class SqliteFile:
 
     def _plain_tables(self) -> list[str]:
         listed = self._connection.execute("PRAGMA main.table_list").fetchall()
+        check_count(len(listed), self.name)
         kinds: dict[str, list[str]] = {}
         for _, table, kind, *_ in listed:
             if not table.startswith("sqlite_"):
@@ -79,14 +84,7 @@ class SqliteFile:
 
     def _read(self, table: str) -> TextTable:
         columns, title = self._columns(table), f"{self.name}/{table}"
-        if not 0 < len(columns) <= MAX_COLUMNS:
-            raise refuse(
-                "too-many-columns",
-                "The table has no columns that are stored, or too many",
-                title,
-                f"{len(columns):,} columns",
-                "Give a long table: one event per row.",
-            )
+        check_columns(len(columns), title)
         binary: list[str] = []
 
         def as_text(value: Any) -> str | None:
@@ -143,6 +141,8 @@ def _may(action: int, first: str | None, _: str | None, __: str | None, inner: s
 
 
 def _damaged(name: str, error: Exception) -> InvalidData:
+    if isinstance(error, sqlite3.DataError):  # longer than the limit on one value
+        return cell_too_long(name, f"more than {MAX_CELL:,} characters")
     return refuse(
         "database-damaged",
         "The SQLite database cannot be read",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from swiftcore.data.reading.parquet import MAX_COLUMNS
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import refuse, where_list
+
+MAX_TABLES = 1_000  # in one workbook, database or file of JSON
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,30 @@ class TableSet:
             )
         kept = tuple(entry for entry in self.entries if entry.name.lower() in names)
         return replace(self, entries=kept)
+
+
+def check_count(count: int, where: str) -> None:
+    """Refuse one file with more tables than anybody ever made on purpose."""
+    if count > MAX_TABLES:
+        raise refuse(
+            "too-many-tables",
+            "The file holds too many tables",
+            where,
+            f"{count:,} tables",
+            "Export the tables that are needed alone.",
+        )
+
+
+def check_columns(count: int, where: str) -> None:
+    """Refuse tables without columns, or with more than a table of events ever has."""
+    if not 0 < count <= MAX_COLUMNS:
+        raise refuse(
+            "too-many-columns" if count else "columns-missing",
+            f"The table has {'too many' if count else 'no'} columns that can be read",
+            where,
+            f"{count:,} columns",
+            "Give a long table: one event per row.",
+        )
 
 
 def quoted_name(name: str) -> str:

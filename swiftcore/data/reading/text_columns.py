@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from swiftcore.data.reading.source import Budget
-from swiftcore.errors import refuse
+from swiftcore.errors import InvalidData, refuse
 
 BATCH = 20_000
 MAX_CELL = 1_000_000  # characters; longer is no entry of a table
@@ -53,10 +53,9 @@ def text_columns(
     batches = []
     for batch in in_batches(rows):
         texts = [[as_text(value) for value in column] for column in zip(*batch, strict=True)]
+        for column in texts:
+            _check_lengths(column, name)
         arrays = [_array(column, name) for column in texts]
-        for column, array in zip(texts, arrays, strict=True):
-            if array.nbytes > MAX_CELL:
-                _check_lengths(column, name)
         made = pa.RecordBatch.from_arrays(arrays, schema=schema)
         budget.spend(made.nbytes, name)
         batches.append(made)
@@ -91,10 +90,15 @@ def _array(texts: Sequence[str | None], name: str) -> Any:
 def _check_lengths(column: Sequence[str | None], name: str) -> None:
     longest = max((len(text) for text in column if text), default=0)
     if longest > MAX_CELL:
-        raise refuse(
-            "cell-long",
-            "One cell is far too long",
-            name,
-            f"{longest:,} characters",
-            "Leave that column out of the table.",
-        )
+        raise cell_too_long(name, f"{longest:,} characters")
+
+
+def cell_too_long(name: str, found: str) -> InvalidData:
+    """The refusal of a cell that is no entry of a table by its length."""
+    return refuse(
+        "cell-long",
+        "One cell is far too long",
+        name,
+        found,
+        "Leave that column out of the table.",
+    )

@@ -11,7 +11,7 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.header import LOOKED_AT, find_header
 from swiftcore.data.reading.source import Budget
-from swiftcore.data.reading.table_set import TableEntry
+from swiftcore.data.reading.table_set import TableEntry, check_columns, check_count
 from swiftcore.data.reading.text import unique_names
 from swiftcore.data.reading.text_columns import cell_text, text_columns
 from swiftcore.data.reading.text_table import TextTable
@@ -36,6 +36,7 @@ class Workbook:
     def entries(self) -> list[TableEntry]:
         """The sheets that hold cells; hidden ones only when they are asked for by name."""
         wanted = {part.strip().lower() for part in self.options.tables.split(",")}
+        check_count(len(self._book.sheet_names), self.name)
         found, hidden, blank = [], [], []
         for sheet in self._book.sheets_metadata:
             if sheet.typ != SheetTypeEnum.WorkSheet:
@@ -77,6 +78,7 @@ class Workbook:
 
     def _table(self, sheet: str) -> TextTable:
         rows, name = self._rows(sheet), f"{self.name}/{sheet}"
+        check_columns(len(rows[0]), name)
         first = [[cell_text(cell) or "" for cell in row] for row in rows[:LOOKED_AT]]
         header = find_header(first, name, self.options.header)
         header.tell(name, self.findings)

@@ -13,9 +13,10 @@ import zipfile
 
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget
-from swiftcore.data.reading.unpacking import check_entries, zip_pieces
+from swiftcore.data.reading.unpacking import check_entries, check_ratio, zip_pieces
 from swiftcore.errors import InvalidData, refuse
 
+MAX_RATIO = 100  # cells of a sheet reach 30, each with its place written out
 CELL_BYTES = 32  # what calamine lays out per cell between the first and the last, empty ones too
 _KEPT = re.compile(r"\.(xml|rels)$", re.IGNORECASE)
 _UNUSED = re.compile(
@@ -69,6 +70,7 @@ def _parts(data: bytes, name: str, budget: Budget) -> dict[str, bytes]:
     budget.check_announced(sum(entry.file_size for entry in kept), name)
     parts: dict[str, bytes] = {}
     for entry in kept:
+        check_ratio(entry.file_size, entry.compress_size, name, most=MAX_RATIO)
         parts[entry.filename] = b"".join(zip_pieces(archive, entry))
         budget.spend(len(parts[entry.filename]), name)
     return parts

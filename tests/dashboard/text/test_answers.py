@@ -105,6 +105,13 @@ def test_the_gap_of_chances_is_the_mean_over_rows(groups: list[tuple[float, int,
     assert f"{100 * np.mean(rows):.0f} percentage points" in answers.calibration(table)
 
 
+def test_chances_that_are_off_by_chance_fit_and_others_need_care() -> None:
+    table = pd.DataFrame({"expected": [0.2, 0.5, 0.8], "cases": [3, 9, 17], "count": [20] * 3})
+    assert answers.calibration(table).startswith("The chances can be taken as they are: they fit")
+    far = table.assign(cases=[10, 18, 5])
+    assert "need care: they fit what came true in 0 of 3 groups" in answers.calibration(far)
+
+
 def test_groups_of_few_rows_are_not_drawn() -> None:
     table = pd.DataFrame(
         {"expected": [0.1, 0.4, 0.6, 0.9], "cases": [3, 40, 60, 90], "count": [100] * 4}
@@ -128,6 +135,19 @@ def test_a_loss_under_noise_is_clear_only_if_the_folds_agree() -> None:
         )
     )
     assert "unclear whether" in result_sentences.noise(odd, "PR-AUC", "swift", made_up.ABOUT)
+    plain = result_sentences.noise(odd, "PR-AUC", "swift", made_up.ABOUT, "clinician")
+    assert plain.startswith("With 30% false entries SWIFT keeps") and "PR-AUC" not in plain
+
+
+def test_what_similarity_adds_is_clear_only_if_the_folds_agree() -> None:
+    scores = made_up.ablation().tables["scores"]
+    at_ten = scores[scores["rank"] == 10]
+    text = result_sentences.ablation(at_ten, "", made_up.ABOUT, "clinician")
+    assert text.endswith("is clearly better than with no similarity and a random similarity.")
+    spread = at_ten["score"] + 0.5 * (at_ten["fold"] - 1)
+    odd = at_ten.assign(score=at_ten["score"].where(at_ten["recipe"] != "random", spread))
+    said = result_sentences.ablation(odd, "", made_up.ABOUT, "clinician")
+    assert "clearly better than with no similarity and not clearly different from" in said
 
 
 def test_every_class_is_named_with_what_speaks_for_it() -> None:

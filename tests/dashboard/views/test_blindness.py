@@ -11,12 +11,11 @@ import io
 import struct
 import zipfile
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from support import made_up
-from support.opened_page import add_experiment, drawn, open_page, widget, words
+from support.opened_page import add_experiment, drawn, open_page, sent, widget, words
 
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
@@ -68,14 +67,6 @@ def weights(store: Store, run: str) -> list[bytes]:
     ]
 
 
-def everything(node: Any) -> Iterator[bytes]:
-    """All that is sent to the browser for a part of the page."""
-    if getattr(node, "proto", None) is not None:
-        yield node.proto.SerializeToString()
-    for child in getattr(node, "children", {}).values():
-        yield from everything(child)
-
-
 def screens(
     store: Store, monkeypatch: pytest.MonkeyPatch, wording: str
 ) -> Iterator[tuple[str, AppTest]]:
@@ -124,16 +115,13 @@ def test_no_page_shows_a_link_or_anybody_elses_words(
     seen, told = {}, []
     for wording in ("clinician", "scientist"):
         for name, page in screens(judged, monkeypatch, wording):
-            seen[f"{wording} {name}"] = b"\n".join(everything(page._tree))
+            seen[f"{wording} {name}"] = sent(page)
             told += [name] if HIDDEN in words(page) else []
     assert found(seen, canaries) == {}
     spoken = {"phenotypes", "patients All patients", "prediction"}
     assert spoken | {"runs History", "data This data set"} <= set(told)
     Rounds(Reviews(judged.root)).close(fit_id, ME)
-    after = {
-        name: b"\n".join(everything(page._tree))
-        for name, page in screens(judged, monkeypatch, "scientist")
-    }
+    after = {name: sent(page) for name, page in screens(judged, monkeypatch, "scientist")}
     met = found(after, canaries)
     assert spoken | {"review"} <= set(met)
     every = " ".join(" ".join(one) for one in met.values())

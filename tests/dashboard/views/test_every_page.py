@@ -16,6 +16,7 @@ EMPTY = {
     "robustness": "no data yet",
     "data": "Hand over some files",
     "runs": "no data to compute with",
+    "help": "Alarm",
 }
 # a link to what is not there, and what the page shows all the same
 STRAY = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.harmed_reviews import HARM
-from support.opened_page import drawn, open_page, tab, widget, words
+from support.opened_page import card_words, drawn, open_page, tab, widget, words
 
 from dashboard.report.from_store import report_of_run
 from dashboard.report.html_report import render_report
@@ -21,7 +21,7 @@ def judged(fitted_store: Store, fit_id: str) -> Store:
     """A store with one judgement of P01, which gave it a name."""
     digest = fitted_store.fit(fit_id).phenotype_digest(0)
     Reviews(fitted_store.root).save(
-        Review(fit_id, "P01", digest, "Dr A", name="Fever", verdict="yes")
+        Review(fit_id, "P01", digest, "Dr A", name="Fever cases", verdict="yes")
     )
     return fitted_store
 
@@ -30,6 +30,8 @@ def shows_phenotypes(view: str, page: AppTest) -> bool:
     if view == "review":
         offered = widget(page, "selectbox", "w.phenotype.review").options
         return any("P01" in option for option in offered)
+    if view == "phenotypes":
+        return "P01" in card_words(page)
     return bool(len(page.dataframe)) and "P01" in page.dataframe[0].value.to_string()
 
 
@@ -88,7 +90,7 @@ def test_what_was_typed_stays_when_the_file_is_damaged_meanwhile(
 def test_a_report_says_that_judgements_are_absent(judged: Store, fit_id: str) -> None:
     HARM["cut in half"](judged.root / "reviews.sqlite")
     page = render_report(report_of_run(judged, Reviews(judged.root), fit_id, 0))
-    assert "their file is damaged" in page and "P01" in page and "Fever" not in page
+    assert "their file is damaged" in page and "P01" in page and "Fever cases" not in page
 
 
 @pytest.mark.parametrize("harm", ["last page", "gone"])

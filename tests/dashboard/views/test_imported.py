@@ -15,7 +15,16 @@ from streamlit.testing.v1 import AppTest
 from support import made_up
 from support.hostile_bundles import members
 from support.made_runs import computed
-from support.opened_page import add_experiment, drawn, open_app, open_page, tab, widget, words
+from support.opened_page import (
+    add_experiment,
+    drawn,
+    for_scientists,
+    open_app,
+    open_page,
+    tab,
+    widget,
+    words,
+)
 
 from dashboard.jobs import jobs
 from dashboard.report.from_store import report_of_run
@@ -163,7 +172,7 @@ def test_an_own_fit_bears_no_mark_but_an_imported_comparison_does(
     page = open_page("phenotypes", store, monkeypatch)
     assert page.query_params["run"] == own and MARK not in words(page)
     saved.files.clear()
-    page = open_page("prediction", store, monkeypatch, run=own)
+    page = for_scientists(open_page("prediction", store, monkeypatch, run=own))
     assert MARK in words(page), "the comparison of methods is an imported one"
     assert set(saved.files) == {"imported_scores.csv", "imported_chosen_settings.csv"}
     report = report_of_run(store, Reviews(store.root), own, 11)

@@ -67,7 +67,7 @@ def test_the_next_rerun_sees_what_changed(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page("prediction", fitted_store, monkeypatch)
-    assert "not been compared" in words(page)
+    assert "not been tested yet" in words(page)
     add_experiment(fitted_store, made_up.evaluation())
     assert "ahead of CP-ALS" in words(drawn(page.run()))
 

@@ -25,6 +25,7 @@ SHOWN = {  # what each page shows when the store can be read
     "robustness": "",
     "data": "30 patients",
     "runs": "",
+    "help": "Alarm",
 }
 
 

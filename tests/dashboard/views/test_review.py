@@ -7,7 +7,7 @@ import io
 import pytest
 from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
-from support.opened_page import drawn, open_page, widget, words
+from support.opened_page import drawn, open_page, sent, widget, words
 
 from dashboard.session.fit_summary import fit_summary
 from dashboard.store.reviews import Review, Reviews
@@ -144,7 +144,7 @@ def test_disagreements_are_settled_by_vote_or_by_a_named_arbiter(
     assert history["Who"].tolist().count("agreed") == 2
     ranked = open_page("phenotypes", fitted_store, monkeypatch)
     ranked.session_state["swift.reviewer"] = "Dr A"
-    assert "Agreed <b>" in drawn(ranked.run()).dataframe[0].value.to_string()
+    assert b"Agreed &lt;b&gt;" in sent(drawn(ranked.run()))
 
 
 def test_a_draft_outlives_its_widgets(

@@ -58,7 +58,7 @@ def screens(
 ) -> Iterator[tuple[str, list[str]]]:
     """Every tab of a page with its texts."""
     card = next(one for one in store.datasets() if one.name == sample)
-    say = vocabulary(card.mode_names).say
+    say = vocabulary(card.mode_names).phrase
     opened = open_page(page, store, monkeypatch, data=card.id)
     opened.session_state["swift.wording"] = wording
     opened.session_state["swift.table_seen"] = True
@@ -125,11 +125,12 @@ def test_documents_have_words_of_their_own_and_user_text_stays() -> None:
     assert vocabulary(("document", "word")) == TOPICS
     assert vocabulary(("patient", "diagnosis")) == vocabulary(()) == PHENOTYPES
     assert (
-        TOPICS.say("Phenotypes of 2 patients; no phenotype.") == "Topics of 2 documents; no topic."
+        TOPICS.phrase("Phenotypes of 2 patients; no phenotype.")
+        == "Topics of 2 documents; no topic."
     )
-    said = TOPICS.say_around("1 phenotype speaks for phenotype news", "phenotype news")
+    said = TOPICS.phrase_around("1 phenotype speaks for phenotype news", "phenotype news")
     assert said == "1 topic speaks for phenotype news"
-    assert PHENOTYPES.say("Clinical name of a phenotype") == "Clinical name of a phenotype"
+    assert PHENOTYPES.phrase("Clinical name of a phenotype") == "Clinical name of a phenotype"
 
 
 def test_sidebar_and_frame_speak_of_topics_too(

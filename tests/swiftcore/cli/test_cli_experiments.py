@@ -43,6 +43,23 @@ def events(tmp_path: Path) -> Path:
     return path
 
 
+def test_without_ours_nothing_is_compared_and_no_column_says_so() -> None:
+    scores = pd.DataFrame(
+        [
+            (method, "factorization", 3, 0, 0, fold, 0.5 + 0.1 * fold)
+            for method in ("cp_als", "cp_nmu")
+            for fold in range(3)
+        ],
+        columns=["method", "kind", "rank", "subset", "repeat", "fold", "score"],
+    )
+    summary, none = summarise(scores, 1 / 3), compare_with(scores, "swift", 1 / 3)
+    tables = {"scores": scores, "summary": summary, "comparison": none}
+    (table,) = experiment_tables(Experiment("evaluation", {"metric_title": "PR-AUC"}, tables))
+    assert table.headings == ("method", "mean", "SD", "n")
+    assert [line[:2] for line in table.lines] == [("CP-ALS", "0.600"), ("CP-NMU", "0.600")]
+    assert {len(line) for line in table.lines} == {4}
+
+
 def test_a_difference_of_nothing_has_no_minus() -> None:
     assert number(-1e-17) == "0.000"
     assert interval(-1e-17, 0.002) == "+0.000 to +0.002"

@@ -7,12 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from swiftcore.data.building.layouts.profile import CODE, NO, Profile
+from swiftcore.data.building.layouts.profile import CODE, NO, Profile, list_separator, plain_kind
 
 LEAST_FLAGS, LEAST_BESIDE = 3, 5  # columns of yes and no: alone, and beside other features
 _NUMBER = re.compile(r"\d+")
 _PREFIX = re.compile(r"([^\W\d_][^_:.=/|\s-]*)[_:.=/|\s-]+(.+)")
 _ENDS = " _-.#:()/"
+NAMELESS = "feature"  # a mode of features that have no common name
+OFTEN, LEAST_RATE = 2.0, 0.35  # of a column that says yes far more often than others
 FEW_ENTRIES = 4  # of a column, up to which they need not be shared
 SHARED = 0.3  # of the entries of a numbered column that its fellows have, too
 
@@ -41,7 +43,7 @@ class FeatureGroup:
 
 
 def numbered_groups(
-    profiles: Mapping[str, Profile], kinds: tuple[str, ...] = ("label", "list")
+    profiles: Mapping[str, Profile], kinds: tuple[str, ...] = ("label", "list", "text")
 ) -> list[FeatureGroup]:
     """Columns such as diag_1 ... diag_9, that hold the same kind of entries."""
     stems: dict[str, dict[str, int]] = defaultdict(dict)
@@ -56,11 +58,44 @@ def numbered_groups(
             stems[f"{name} (#)"][name] = 1  # "Diagnose", "Diagnose (2)", "Diagnose (3)"
     found = []
     for stem, numbers in stems.items():
-        for run in _runs(numbers, profiles, kinds):
-            name = _stem_name(stem) if len(run) == len(numbers) else run[0]
-            separators = tuple(profiles[one].separator for one in run)
-            found.append(FeatureGroup(name, "wide", tuple(run), separators=separators))
+        columns = [profiles[one] for one in sorted(numbers, key=numbers.__getitem__)]
+        if len(columns) > 1 and _in_a_row(numbers) and _one_kind(columns, kinds):
+            found.append(_numbered(_stem_name(stem), columns))
+        else:
+            for run in _runs(numbers, profiles, kinds):
+                found.append(_numbered(run[0], [profiles[one] for one in run]))
     return found
+
+
+def _numbered(name: str, columns: Sequence[Profile]) -> FeatureGroup:
+    """A group of columns; whether their cells hold lists is told by all of them together."""
+    separator = list_separator(_pooled(columns))
+    names = tuple(one.name for one in columns)
+    return FeatureGroup(name, "wide", names, separators=(separator,) * len(names))
+
+
+def _pooled(columns: Sequence[Profile]) -> Counter[str]:
+    pooled: Counter[str] = Counter()
+    for one in columns:
+        pooled.update(one.counts)
+    return pooled
+
+
+def _in_a_row(numbers: Mapping[str, int]) -> bool:
+    each = sorted(numbers.values())
+    return each == list(range(each[0], each[0] + len(each)))
+
+
+def _one_kind(columns: Sequence[Profile], kinds: tuple[str, ...]) -> bool:
+    """Whether the columns hold the same kind of entries: many are in several of them."""
+    pooled = _pooled(columns)
+    if not pooled or plain_kind(pooled) not in kinds:
+        return False
+    within = Counter(text for one in columns for text in one.counts)
+    entries = sum(one.filled for one in columns)
+    if columns[0].filled < FEW_ENTRIES and all(one.filled < FEW_ENTRIES for one in columns):
+        return any(times > 1 for times in within.values())
+    return sum(n for text, n in pooled.items() if within[text] > 1) >= SHARED * entries
 
 
 def _runs(
@@ -104,7 +139,9 @@ def _alike(columns: Sequence[Profile]) -> bool:
     return few or (shared >= SHARED * entries and last >= SHARED * columns[-1].filled)
 
 
-def flag_groups(profiles: Sequence[Profile], beside: bool) -> list[FeatureGroup]:
+def flag_groups(
+    profiles: Sequence[Profile], beside: bool, order: Sequence[str]
+) -> list[FeatureGroup]:
     """Columns of yes and no, one per feature, by the first part of their names if they have one.
 
     Parameters
@@ -112,6 +149,8 @@ def flag_groups(profiles: Sequence[Profile], beside: bool) -> list[FeatureGroup]
     beside : bool
         Whether the table has other features; then only many columns with the very same entries
         are features, and others describe the rows.
+    order : sequence of str
+        All columns of the table: features stand side by side.
     """
     grades: dict[frozenset[str], list[Profile]] = defaultdict(list)
     for one in profiles:
@@ -123,7 +162,8 @@ def flag_groups(profiles: Sequence[Profile], beside: bool) -> list[FeatureGroup]
         kept = [one for some in (*graded, flags) if len(some) >= LEAST_BESIDE for one in some]
     else:
         kept = [one for some in (flags, *graded) if len(some) >= LEAST_FLAGS for one in some]
-    return _by_prefix([one.name for one in kept]) if len(kept) >= LEAST_FLAGS else []
+    names = [one.name for one in kept]
+    return _by_prefix(names, order) if len(kept) >= LEAST_FLAGS else []
 
 
 def _merged(groups: Mapping[frozenset[str], list[Profile]]) -> dict[frozenset[str], list[Profile]]:
@@ -135,7 +175,7 @@ def _merged(groups: Mapping[frozenset[str], list[Profile]]) -> dict[frozenset[st
     return merged
 
 
-def _by_prefix(names: Sequence[str]) -> list[FeatureGroup]:
+def _by_prefix(names: Sequence[str], order: Sequence[str]) -> list[FeatureGroup]:
     parted = {name: match.groups() for name in names if (match := _PREFIX.fullmatch(name))}
     sizes = Counter(first for first, _ in parted.values())
     usual = [first for first, size in sizes.items() if size >= LEAST_FLAGS]
@@ -151,8 +191,36 @@ def _by_prefix(names: Sequence[str]) -> list[FeatureGroup]:
             for first in usual
         ]
     coded = [name for name in names if CODE.fullmatch(name.strip())]
-    chosen = coded if len(coded) >= 0.8 * len(names) else list(names)
-    return [FeatureGroup("feature", "onehot", tuple(chosen), tuple(chosen))]
+    chosen = coded if len(coded) >= 0.8 * len(names) else _side_by_side(names, order)
+    return [FeatureGroup(NAMELESS, "onehot", tuple(chosen), tuple(chosen))]
+
+
+def _side_by_side(names: Sequence[str], order: Sequence[str]) -> list[str]:
+    """The columns without one or two that stand apart from all the others."""
+    runs: list[list[str]] = [[]]
+    for column in order:
+        if column in names:
+            runs[-1].append(column)
+        elif runs[-1]:
+            runs.append([])
+    long = [run for run in runs if len(run) >= LEAST_FLAGS]
+    return [name for run in long for name in run] if long else list(names)
+
+
+def unlike_others(group: FeatureGroup, profiles: Mapping[str, Profile]) -> list[str]:
+    """Columns of a one-hot group, named by words, that say yes far more often than the others.
+
+    One of them may be the outcome: nothing else would tell.
+    """
+    if group.name != NAMELESS or all(map(CODE.fullmatch, group.columns)):
+        return []
+    rates = {
+        name: sum(n for text, n in profiles[name].counts.items() if not is_no(text))
+        / max(profiles[name].rows, 1)
+        for name in group.columns
+    }
+    usual = sorted(rates.values())[len(rates) // 2]
+    return [name for name, rate in rates.items() if rate > max(OFTEN * usual, LEAST_RATE)]
 
 
 def is_no(text: str) -> bool:

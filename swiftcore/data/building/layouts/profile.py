@@ -16,7 +16,8 @@ SAMPLE_ROWS = 10_000  # enough to tell what a column holds
 YES = TRUE_WORDS | {"x", "ja", "j", "oui", "o", "si", "sí", "s", "sim", "wahr", "vrai", "+", "✓"}
 NO = FALSE_WORDS | {"nein", "non", "não", "nao", "nee", "falsch", "faux", "falso", "-"}
 BLANK = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", "\\n"))
-CODE = re.compile(r"[A-Z]\d{2}[A-Z0-9]?(\.?[A-Z0-9]{1,4})?[*+!]?")  # ICD-10, V and E of ICD-9, ATC
+# ICD-10, V and E of ICD-9, ATC; long ones without a dot are numbers of cases as often as codes
+CODE = re.compile(r"[A-Z]\d[A-Z0-9](\.[A-Z0-9]{1,4}|[A-Z0-9]{0,2})?[*+!]?|[A-Z]\d{2}[A-Z]{2}\d{2}")
 ATC = re.compile(r"[A-Z]\d{2}[A-Z]{2}\d{2}")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?")
 _COMPACT_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
@@ -89,10 +90,9 @@ def profile_of(column: Coded) -> Profile:
     filled, rows = sum(counts.values()), len(column)
     if not filled:
         return Profile(column.name, "empty", rows, 0, counts)
-    separator = ""
-    kind = _plain_kind(counts, filled, rows)
-    if kind == "label" and (separator := list_separator(counts)):
-        kind = "list"
+    kind = plain_kind(counts)
+    separator = list_separator(counts) if kind in ("label", "text") else ""
+    kind = "list" if separator else kind
     codes = sum(n for text, n in counts.items() if CODE.fullmatch(text.strip())) / filled
     forms: Counter[str] = Counter()
     for text, size in counts.items():
@@ -102,9 +102,11 @@ def profile_of(column: Coded) -> Profile:
     return Profile(column.name, kind, rows, filled, counts, separator, codes, even)
 
 
-def _plain_kind(counts: Mapping[str, int], filled: int, rows: int) -> str:
+def plain_kind(counts: Mapping[str, int]) -> str:
+    """What some entries are, lists apart."""
+    filled = sum(counts.values())
     words = {text.strip().lower() for text in counts}
-    if words <= YES | NO and len(words) <= 2 and (words & NO or filled < rows or len(words) == 2):
+    if words <= YES | NO and len(words) <= 2:
         return "flag"
     if 3 <= len(words) <= MAX_GRADES and words & NO and not all(map(_is_number, words)):
         return "grade"
@@ -138,19 +140,22 @@ def list_separator(counts: Mapping[str, int]) -> str:
         if len(several) < max(2, 0.1 * len(counts)):
             continue
         entries = [list_entries(text, separator) for text in several]
-        single = [list_entries(text, separator) for text in counts]
-        known = Counter(one for cell in single for one in set(cell))
-        again = sum(known[one] > 1 for cell in entries for one in cell)
+        known = Counter(one for text in counts for one in set(list_entries(text, separator)))
         total = sum(map(len, entries))
-        if any(len(one.split()) > WORDS_OF_TEXT for cell in entries for one in cell):
-            continue
+        again = sum(known[one] > 1 for cell in entries for one in cell) >= 0.5 * total
+        sure = separator != "," and len(several) >= 0.5 * len(counts)
+        if sure and again:
+            spaced = f" {separator} "
+            apart = all(text.count(spaced) == text.count(separator) for text in several)
+            return spaced if apart else separator
+        wordy = any(len(one.split()) > WORDS_OF_TEXT for cell in entries for one in cell)
         coded = sum(bool(CODE.fullmatch(one)) for cell in entries for one in cell) >= MOST * total
-        sure = coded or (separator != "," and len(several) >= 0.5 * len(counts))
-        if again >= 0.5 * total and (sure or len(known) <= len(counts)):
+        if again and not wordy and (coded or len(known) <= len(counts)):
             return separator
     return ""
 
 
 def list_entries(cell: str, separator: str) -> list[str]:
-    """The entries of a list in a cell, without the blanks around them."""
-    return [part.strip() for part in cell.split(separator) if not is_blank(part)]
+    """The entries of a list in a cell; blanks around them are left only beside a bar."""
+    parts = [part for part in cell.split(separator) if not is_blank(part)]
+    return parts if separator == "|" else [part.strip() for part in parts]

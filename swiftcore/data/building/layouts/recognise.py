@@ -19,6 +19,7 @@ from swiftcore.data.building.layouts.feature_columns import (
     features_of,
     flag_groups,
     numbered_groups,
+    unlike_others,
 )
 from swiftcore.data.building.layouts.id_column import find_id
 from swiftcore.data.building.layouts.long_columns import (
@@ -26,7 +27,7 @@ from swiftcore.data.building.layouts.long_columns import (
     domain_column,
     long_features,
 )
-from swiftcore.data.building.layouts.profile import Profile
+from swiftcore.data.building.layouts.profile import Profile, list_entries
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.building.layouts.table_reading import TableReading
 from swiftcore.data.reading.findings import Findings
@@ -60,6 +61,9 @@ def read_layout(
     if groups:
         shown = "+".join(dict.fromkeys(group.layout for group in groups))
         reading = TableReading(shown, base, tuple(groups))
+        if not layout:
+            odd = [one for group in groups for one in unlike_others(group, seen.profiles)]
+            doubts += [_maybe_outcome(table.name, odd)] if odd else []
     elif layout not in ("", "long"):
         doubts.append(_absent(table.name, layout))
         reading = TableReading("long", base)
@@ -141,7 +145,9 @@ def _groups(
     profiles = {name: seen.profiles[name] for name in free}
     asked = bool(settings.get("features", "").strip())
     numbers = ("whole", "number") if layout == "wide" or asked else ()
-    wide = numbered_groups(profiles, ("label", "list", *numbers)) if layout != "onehot" else []
+    wide = (
+        numbered_groups(profiles, ("label", "list", "text", *numbers)) if layout != "onehot" else []
+    )
     wide = [group for group in wide if layout in ("", "wide") or group.separators.count("") == 0]
     inside = features_of(wide)
     lists = [
@@ -159,10 +165,12 @@ def _groups(
     flags = [one for one in rest if one.kind in ("flag", "grade")]
     if layout == "onehot":
         amounts = [one for one in rest if one.kind in ("whole", "number") and "0" in one.counts]
-        return flag_groups([*flags, *(amounts if asked or not flags else [])], False)
+        return flag_groups(
+            [*flags, *(amounts if asked or not flags else [])], False, list(seen.columns)
+        )
     if layout or not (several or _flags_are_features(seen, row, rest, flags, asked)):
         return several
-    return [*several, *flag_groups(flags, bool(several))]
+    return [*several, *flag_groups(flags, bool(several), list(seen.columns))]
 
 
 def _joined_lists(wide: Sequence[FeatureGroup]) -> list[FeatureGroup]:
@@ -219,7 +227,7 @@ def _shared(one: Profile, others: Sequence[Profile]) -> float:
         part.strip()
         for other in others
         for text in other.counts
-        for part in (text.split(other.separator) if other.separator else [text])
+        for part in (list_entries(text, other.separator) if other.separator else [text])
     }
     return sum(n for text, n in one.counts.items() if text.strip() in known) / one.filled
 
@@ -286,6 +294,16 @@ def _numbers_unclear(seen: SeenTable, free: Sequence[str]) -> Problem:
         f"{seen.name}, columns {where_list(free)}",
         "whole numbers, mostly 0",
         "Set layout=onehot if every column is a feature, or name the columns that are features.",
+    )
+
+
+def _maybe_outcome(table: str, columns: Sequence[str]) -> Problem:
+    return Problem(
+        "outcome-unclear",
+        "A column of yes and no may be the outcome rather than a feature",
+        f"{table}, columns {where_list(columns)}",
+        "yes far more often than in the other columns",
+        "Set columns.outcome or columns.ignored to it, or layout=onehot if all are features.",
     )
 
 

@@ -37,6 +37,9 @@ def without_total_lines(table: TextTable, findings: Findings) -> TextTable:
 
 def _is_total(above: Sequence[Sequence[str]], line: Sequence[str]) -> bool:
     """Whether a line sums up those above: its first cell is unlike theirs, the others are sums."""
+    word = next((at for at, cell in enumerate(line) if not is_blank(cell)), -1)
+    if word >= 0 and _TOTAL.match(line[word].strip()):
+        return all(row[word] != line[word] for row in above)
     filled = np.array([[not is_blank(cell) for cell in row] for row in above])
     full = np.flatnonzero(filled.mean(axis=0) >= 0.9)
     if not len(full):
@@ -44,14 +47,12 @@ def _is_total(above: Sequence[Sequence[str]], line: Sequence[str]) -> bool:
     first = int(full[0])
     forms = {shape(row[first]) for row in above}
     head = line[first]
-    if not is_blank(head) and shape(head) in forms and not _TOTAL.match(head.strip()):
+    if is_blank(head) or shape(head) in forms:
         return False
-    if _TOTAL.match(head.strip()):
-        return True
     others = [at for at, cell in enumerate(line) if at != first and not is_blank(cell)]
     numbers = [at for at in others if is_value(line[at])]
     fewer = len(others) < np.median(filled.sum(axis=1)) - 1
-    return not is_blank(head) and fewer and len(numbers) == len(others)
+    return fewer and len(numbers) == len(others)
 
 
 def with_merged_cells(table: TextTable, row: str, findings: Findings) -> TextTable:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.rewritten import FORMATS, Tables, fhir_resources, read_folder
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from tests.support.rewritten import FORMATS, Tables, fhir_resources, read_folder
 
 Shared = Callable[[str], Path]
 FOLDERS: dict[str, tuple[tuple[str, ...], BuildOptions]] = {
