@@ -13,6 +13,7 @@ from dashboard.charts import style
 from dashboard.fit_view.row_map import Colouring, RowMap
 
 MANY = 3000  # points that are drawn small
+CLASS_COLOURS = [one for one in style.SERIES if one != style.BLACK]  # seen in both themes
 
 
 def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Figure:
@@ -151,7 +152,7 @@ def plane(chart: RowMap, colouring: Colouring, texts: Sequence[str]) -> go.Figur
     said = np.array([style.safe(text, 90) for text in texts], dtype=object)
     for place, name in enumerate(colouring.classes or ("",)):
         mine = colouring.values == name if colouring.classes else np.ones(len(texts), dtype=bool)
-        colour = {"color": style.SERIES[place % len(style.SERIES)]}
+        colour = {"color": CLASS_COLOURS[place % len(CLASS_COLOURS)]}
         colour["symbol"] = style.MARKERS[place % len(style.MARKERS)]
         figure.add_trace(
             go.Scatter(  # not Scattergl: many a remote desktop has no WebGL
