@@ -13,6 +13,7 @@ from dashboard.charts import style
 from dashboard.fit_view.row_map import Colouring, RowMap
 
 MANY = 3000  # points that are drawn small
+CLASS_COLOURS = [one for one in style.SERIES if one != style.BLACK]  # seen in both themes
 
 
 def row_bars(names: Sequence[str], shares: Sequence[float], title: str) -> go.Figure:
@@ -69,27 +70,33 @@ def strengths(table: pd.DataFrame, x: str, y: str) -> go.Figure:
     return figure
 
 
-def risk_parts(names: Sequence[str], parts: Sequence[float], title: str) -> go.Figure:
-    """What each phenotype adds to a score, to the right, or takes from it, to the left."""
+def risk_parts(
+    names: Sequence[str], parts: Sequence[float], title: str, *, numbers: bool
+) -> go.Figure:
+    """What each phenotype adds to a score, to the right, or takes from it, to the left.
+
+    Parameters
+    ----------
+    numbers : bool
+        Whether the parts are said beside the bars and on the axis.
+    """
     figure = go.Figure(
         go.Bar(
             x=list(parts),
             y=list(range(len(names))),
             orientation="h",
             marker={"color": [style.TOWARDS if part > 0 else style.AWAY for part in parts]},
-            text=[f"{part:+.2f}" for part in parts],
+            text=[f"{part:+.2f}" if numbers else "" for part in parts],
             textposition="outside",
             cliponaxis=False,
-            hovertext=[
-                f"{style.hover(name)}<br>{part:+.3f}"
-                for name, part in zip(names, parts, strict=True)
-            ],
+            hovertext=[style.hover(name) for name in names],
             hoverinfo="text",
         )
     )
     style.dress(figure, height=style.bars_height(len(names), 30), x=title)
     largest = 1.6 * max((abs(part) for part in parts), default=0.1)
-    figure.update_xaxes(range=[-max(largest, 0.1), max(largest, 0.1)], nticks=5)
+    ends = [-max(largest, 0.1), max(largest, 0.1)]
+    figure.update_xaxes(range=ends, nticks=5, showticklabels=numbers)
     return style.name_bars(figure, names, width=30)
 
 
@@ -145,7 +152,7 @@ def plane(chart: RowMap, colouring: Colouring, texts: Sequence[str]) -> go.Figur
     said = np.array([style.safe(text, 90) for text in texts], dtype=object)
     for place, name in enumerate(colouring.classes or ("",)):
         mine = colouring.values == name if colouring.classes else np.ones(len(texts), dtype=bool)
-        colour = {"color": style.SERIES[place % len(style.SERIES)]}
+        colour = {"color": CLASS_COLOURS[place % len(CLASS_COLOURS)]}
         colour["symbol"] = style.MARKERS[place % len(style.MARKERS)]
         figure.add_trace(
             go.Scatter(  # not Scattergl: many a remote desktop has no WebGL

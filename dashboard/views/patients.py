@@ -77,7 +77,7 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     _show_page(summary, shared, part, f"members.{summary.run}.{by}.{page}")
     st.caption(
         f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
-        "The darker a cell, the larger its part of the row; less than 0.5 % is left blank. "
+        "The stronger its colour, the larger a part of the row; less than 0.5 % is left blank. "
         f"{MARK}"
     )
     _download(summary, shared, rows, "memberships")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+NO_SELECTION = ("select2d", "lasso2d")  # buttons of a chart of which nothing can be selected
 
 
 def show_figure(
@@ -40,22 +40,42 @@ def show_figure(
     picked : callable, optional
         Called with the numbers of the points that were clicked.
     """
-    config = CONFIG | {"toImageButtonOptions": {"format": "svg", "filename": file_name(name)}}
-    if said := "; ".join(filter(None, (method(), made_for().partition(":")[0], source()))):
-        say_source(figure, said)
-    if st.context.theme.type == "dark":
-        darken(figure)
-    key = f"figure.{name}"
 
     def clicked() -> None:
-        points = state.widget_value(key)["selection"]["point_indices"]
+        points = state.widget_value(f"figure.{name}")["selection"]["point_indices"]
         if points and picked:
             picked(points)
 
     choosing: dict[str, Any] = {"on_select": clicked, "selection_mode": "points"} if picked else {}
-    st.plotly_chart(figure, config=config, alt=alt, theme=None, key=key, **choosing)
+    draw_figure(figure, alt, name, **choosing)
     numbers = st.expander("Numbers and download", key=f"numbers.{name}", on_change="rerun")
     if numbers.open:
         with numbers:
             show_table(table, alt=f"Numbers: {alt}")
             download_csv(table, name)
+
+
+def draw_figure(
+    figure: Figure, alt: str, name: str, unused: Sequence[str] = NO_SELECTION, **options: Any
+) -> Any:
+    """The chart alone, in the theme of the screen, with where its numbers came from.
+
+    Parameters
+    ----------
+    unused : sequence of str
+        Buttons of the chart that would do nothing here.
+    options
+        Go to ``st.plotly_chart``.
+    """
+    if said := "; ".join(filter(None, (method(), made_for().partition(":")[0], source()))):
+        say_source(figure, said)
+    if st.context.theme.type == "dark":
+        darken(figure)
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": [*unused, "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": file_name(name)},
+    }
+    return st.plotly_chart(
+        figure, config=config, alt=alt, theme=None, key=f"figure.{name}", **options
+    )

@@ -48,7 +48,8 @@ def show_facts(title: str, facts: list[tuple[str, str]]) -> None:
     st.header(plain(title, 80), anchor=False)
     with st.container(horizontal=True, gap="medium"):
         for name, value in facts:
-            st.markdown(f"{plain(capital(name), 40)}: **{plain(value, 80)}**", width="content")
+            said = plain(capital(name.replace("_", " ")), 40)
+            st.markdown(f"{said}: **{plain(value, 80)}**", width="content")
 
 
 def show_row_phenotypes(summary: FitSummary, shares: np.ndarray, place: str) -> None:

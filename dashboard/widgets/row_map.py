@@ -12,11 +12,10 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural, row_name, vocabulary
-from dashboard.widgets.figure import CONFIG
+from dashboard.widgets.figure import draw_figure
 from swiftcore.data.dataset import Dataset
 
 STRONGEST, OUTCOME, PHENOTYPE, COVARIATE = "strongest", "outcome", "phenotype ", "covariate "
-KEPT_BUTTONS = [one for one in CONFIG["modeBarButtonsToRemove"] if one == "autoScale2d"]
 
 
 def show_map(summary: FitSummary, shared: np.ndarray, *, outcome_shown: bool) -> np.ndarray:
@@ -27,13 +26,11 @@ def show_map(summary: FitSummary, shared: np.ndarray, *, outcome_shown: bool) ->
     colouring = _colouring(summary, shared, chart, outcome_shown=outcome_shown)
     labels = summary.fit.modes[0].labels
     texts = [row_name(summary.row_noun, labels[row]) for row in chart.rows]
-    key = f"map.{summary.run}"
-    event = st.plotly_chart(
+    event = draw_figure(
         plane(chart, colouring, texts),
-        config={**CONFIG, "modeBarButtonsToRemove": KEPT_BUTTONS},
-        alt=f"Points: {noun} on a plane, similar ones side by side, coloured by {colouring.title}",
-        theme=None,
-        key=key,
+        f"Points: {noun} on a plane, similar ones side by side, coloured by {colouring.title}",
+        f"row_level_map_{summary.run[:8]}",
+        unused=(),
         on_select="rerun",
         selection_mode=("lasso", "box"),
     )

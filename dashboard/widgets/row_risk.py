@@ -33,7 +33,8 @@ def show_risk(summary: FitSummary, model: RiskModel, membership: np.ndarray) -> 
             f"Without {plain(summary.title(without), 80)} it would be **{left:.0%}** "
             f"instead of {chance:.0%}."
         )
-    _show_parts(table, model, float(model.intercepts[column]))
+    total = float(model.scores(membership)[column])
+    _show_parts(table, model, float(model.intercepts[column]), total)
     st.caption(
         f"A linear model of the {plural(kind)}, learnt from these same {plural(noun)}: read it as "
         f"an explanation of this result, not as what happens if a {noun} changes. "
@@ -85,21 +86,22 @@ def _what_if(summary: FitSummary, names: list[str]) -> str:
     )
 
 
-def _show_parts(table: pd.DataFrame, model: RiskModel, start: float) -> None:
+def _show_parts(table: pd.DataFrame, model: RiskModel, start: float, total: float) -> None:
+    """Bars to both sides; data scientists see the numbers, which are none to a clinician."""
     from dashboard.charts.patients import risk_parts  # plotly: only when a row is shown
 
     drawn = table[table["adds"].abs() >= 0.005][:MAX_PARTS]
     titles = [f"{one.id}: {one.name}" for one in drawn.itertuples()]
-    score = "log-odds" if not model.several else "score"
-    if state.wording() == "scientist":
-        total = start + float(table["adds"].sum())
+    score, numbers = "score" if model.several else "log-odds", state.wording() == "scientist"
+    if numbers:
         st.markdown(f"{capital(score)}: {start:+.2f} on average, {total:+.2f} here.")
     if not titles:
-        st.info("Nothing here moves the chance away from that of an average row.")
+        st.info("Nothing here moves the chance away from the average.")
         return
+    axis = f"Adds to the {score}" if numbers else "Lowers the chance (left) or raises it (right)"
     show_figure(
-        risk_parts(titles, drawn["adds"].tolist(), f"Adds to the {score}"),
+        risk_parts(titles, drawn["adds"].tolist(), axis, numbers=numbers),
         f"Bars: what moves the predicted chance most: {', '.join(drawn['id'][:5])}",
-        table,
+        table if numbers else table.drop(columns="adds"),
         "row_level_risk",
     )

@@ -88,9 +88,10 @@ def test_a_hostile_text_is_a_text(growing_server: Server, visit: Visit) -> None:
         visitor.type("Label of the document, or a part of it", label)
         visitor.sees(re.compile("The text, with the words of each topic marked"))
         is_unharmed(visitor)
-        inside = visitor.main.get_by_test_id("stMarkdownContainer")
-        assert inside.locator("h2, ul, table, pre").count() == 0
+        text = visitor.main.get_by_test_id("stMarkdownContainer").filter(has_text="HYPERLINK")
+        assert text.count() == 1
+        assert text.locator("h1, h2, ul, table, pre, code, a, img").count() == 0
     visitor.type("Label of the document, or a part of it", "A001")
-    words = visitor.main.inner_text()
+    words = visitor.main.inner_text().replace("\u2060", "")  # invisible, keeps links from living
     assert "<script>window.__xss=1</script>" in words and "HYPERLINK" in words
-    assert not re.search("patient|clinical|phenotypes of", words, re.IGNORECASE)
+    assert not re.search("patient|clinical|phenotype", words, re.IGNORECASE)
