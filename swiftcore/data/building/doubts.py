@@ -10,8 +10,8 @@ from swiftcore.tensor import SparseTensor
 
 DOUBTS = ("modes-many", "mode-unique", "rows-lost")  # codes of problems that a yes settles
 MAX_MODES = 4
-LEAST_PATIENTS, MAX_LOST = 20, 1 / 3
-LEAST_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only
+MIN_PATIENTS, MAX_LOST = 20, 1 / 3
+MIN_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only
 _YES = "or say that it is meant so (--yes, or yes in the options)."
 
 
@@ -42,7 +42,7 @@ def check_doubts(
         )
     for axis, mode in enumerate(tensor.modes[1:], start=1):
         alone = _alone(tensor, axis)
-        if len(mode) >= LEAST_LABELS and alone > ALONE * len(mode):
+        if len(mode) >= MIN_LABELS and alone > ALONE * len(mode):
             findings.problem(
                 "mode-unique",
                 "Hardly any two rows share a feature",
@@ -52,7 +52,7 @@ def check_doubts(
                 f"Choose other features or a layout such as lists, {_YES}",
             )
     lost = patients - tensor.shape[0]
-    if patients >= LEAST_PATIENTS and lost > MAX_LOST * patients:
+    if patients >= MIN_PATIENTS and lost > MAX_LOST * patients:
         findings.problem(
             "rows-lost",
             "More than a third of the rows would be lost",

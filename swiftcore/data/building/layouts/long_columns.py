@@ -13,7 +13,7 @@ from swiftcore.data.reading.header import shape
 
 FEW = 5  # entries, up to which a column describes rather than names what happened
 FEW_OF_EACH = 10  # the same in a table with one row per id
-MAX_DOMAINS, LEAST_CODES = 6, 3
+MAX_DOMAINS, MIN_CODES = 6, 3
 _AMOUNT = re.compile(r"num|count|anzahl|nombre|numero|quantity|menge|dos(e|age)|value|amount")
 _DOMAIN = re.compile(r"diag|dx|condition|med|drug|rx|proc|lab|allerg", re.IGNORECASE)
 
@@ -83,7 +83,7 @@ def domain_column(
             if code == name or seen.only_in_one(code, name) < NEARLY_ALL:
                 continue
             by_domain = seen.entries_by(name, code)
-            if min(map(len, by_domain.values())) < LEAST_CODES or seen.steady(row, name):
+            if min(map(len, by_domain.values())) < MIN_CODES or seen.steady(row, name):
                 continue
             if all(_DOMAIN.search(one) for one in by_domain) or _look_different(by_domain):
                 return name, ""
