@@ -34,6 +34,7 @@ LAYERS = (
     "swiftcore.data.text_arrays",
     "swiftcore.data.side_arrays",
     "swiftcore.data.options",
+    "swiftcore.data.option_help",
     "swiftcore.data.reading",
     "swiftcore.data.building",
     "swiftcore.cost.outside",

@@ -71,16 +71,20 @@ def add_data() -> None:
         show_problems(InvalidData(guess.problems))
         return
     show_kind(guess)
-    show_first_rows(guess)
+    look = st.container()  # the roles shown are those of the choices below
     above = st.container()  # problems stand above the choices that may fix them
     try:
         options = choose_options(guess, handed.name or guess.kind.replace("-", " "))
-        options = replace(options, yes=bool(st.session_state.get(YES)))
+        options = replace(options, yes=bool(state.widget_value(YES)))
     except SwiftError as error:
+        with look:
+            show_first_rows(guess)
         show_problems(error)
         return
     with st.spinner("Reading the files ..."):
         inspection = inspect(path, replace(options, name=""))
+    with look:
+        show_first_rows(inspection if inspection.previews else guess)
     if inspection.problems:
         with above:
             show_problems(InvalidData(inspection.problems))
@@ -203,7 +207,7 @@ def show_kind(inspection: Inspection) -> None:
 
 def show_inspection(inspection: Inspection) -> None:
     """What would be built: columns taken, sizes, what is left out, what to know."""
-    if inspection.mapping:
+    if inspection.mapping and not inspection.roles:
         st.markdown("**Columns taken**")
         show_table(
             pd.DataFrame(

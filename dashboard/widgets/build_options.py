@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.privacy import uploads
 from dashboard.session import cache
 from dashboard.text.display import clipped
-from dashboard.widgets.column_choice import choose_columns, choose_modes, show_outcome_rates
+from dashboard.widgets.column_choice import choose_columns, choose_modes, show_candidates
 from dashboard.widgets.handed_over import ask_for_file
 from swiftcore.data.building.fhir import FHIR
 from swiftcore.data.from_path.sandbox import Inspection
@@ -134,7 +134,7 @@ def _outcome(inspection: Inspection) -> dict[str, Any]:
     source = _choice("outcome", "Outcome")
     chosen: dict[str, Any] = {"outcome": source}
     if source in ("", "column"):
-        show_outcome_rates(inspection.outcome_rates)
+        show_candidates(inspection.candidate_counts)
         chosen["outcome_column"] = (
             st.selectbox(
                 "Column of the outcome",

@@ -69,13 +69,11 @@ def choose_columns(guess: Inspection) -> dict[str, Any]:
     for one in guess.roles:
         taken.setdefault(one.role, []).append(one.column)
     st.markdown("**Which column is what**")
-    found = f": {LAYOUTS.get(guess.layout, guess.layout)}" if guess.layout else ""
+    found = " and ".join(LAYOUTS.get(one, one) for one in guess.layout.split("+") if one)
     layout = st.selectbox(
         "Layout",
         list(LAYOUTS),
-        format_func=lambda one: (
-            LAYOUTS[one] if one else f"as found: {found}" if found else "as found"
-        ),
+        format_func=lambda one: LAYOUTS[one] if one or not found else f"as found: {found}",
         key="option.layout",
     )
     columns: dict[str, str] = {}
@@ -117,7 +115,7 @@ def _guessed(names: list[str]) -> str:
     return f"guessed: {', '.join(clipped(one, 30) for one in distinct[:3])}{more}"
 
 
-def show_outcome_rates(rates: Mapping[str, Mapping[str, int]]) -> None:
+def show_candidates(rates: Mapping[str, Mapping[str, int]]) -> None:
     """Columns that could be the outcome, with how frequent each value is."""
     limit = state.small_cells()
     lines = []

@@ -24,12 +24,13 @@ from types import ModuleType
 
 from docutils import nodes
 from layer_picture import layer_picture
+from options_table import options_table
 from settings_table import settings_table
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import swiftcore
-from swiftcore.data.option_help import options_as_table
+from swiftcore.data.option_help import option_help
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.spec import SETTINGS
 
@@ -49,7 +50,7 @@ class BuildOptionsTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Build the table."""
-        return self.parse_text_to_nodes(options_as_table())
+        return self.parse_text_to_nodes("\n".join(options_table(option_help())))
 
 
 class Methods(SphinxDirective):

@@ -62,7 +62,7 @@ class _FromFile(argparse.Action):
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
         values: Any,
-        option_string: str | None = None,
+        _flag: str | None = None,
     ) -> None:
         namespace.settings = [*namespace.settings, *settings_of_file(values)]
 

@@ -72,18 +72,6 @@ def options_as_text() -> str:
     return "\n".join(lines)
 
 
-def options_as_table() -> str:
-    """For the documentation: a table in Markdown."""
-    lines = ["| option | values | unless set | what it does | example |", "|---|---|---|---|---|"]
-    lines += [
-        f"| `{one.name}` | {one.values} | {one.default} | {one.about} | `{one.example}` |".replace(
-            "*", "\\*"
-        )
-        for one in option_help()
-    ]
-    return "\n".join(lines)
-
-
 def settings_of_file(path: Path) -> list[str]:
     """The lines of a settings file (TOML) as ``--set`` takes them.
 

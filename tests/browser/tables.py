@@ -41,6 +41,22 @@ def write_events(
     return path
 
 
+def write_german_export(path: Path, rows: int = 60, seed: int = 0) -> Path:
+    """A sheet as a hospital saves it: a title, semicolons, Windows letters, names of its own."""
+    draw = random.Random(seed)
+    codes = [f"{letter}{number}" for letter in "EIJK" for number in ("10.0", "11.9", "25.1")]
+    drugs = ["Metformin", "Ramipril", "Aspirin", "Insulin", "Torasemid", "Digitoxin", "Bisoprolol"]
+    lines = ["Abfrage KIS, Stand 01.02.2024;;;;", ""]
+    lines.append("Fallkennung;Größe;Befund;Präparat;verlegt")
+    for row in range(rows):
+        half, cured = row % 2, draw.choice(["ja", "nein"])
+        for _ in range(6):
+            code, drug = draw.choice(codes[6 * half :][:6]), draw.choice(drugs[3 * half :][:4])
+            lines.append(f"{70012 + 13 * row};{150 + row % 40},5;{code};{drug};{cured}")
+    path.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
+    return path
+
+
 def build(visitor: Visitor, *files: Path) -> Visitor:
     """Hand over files on the page Data and build the data set from them."""
     visitor.open("/data").open_tab("Add data").upload(*files)

@@ -12,7 +12,7 @@ import pytest
 
 from browser.conftest import Visit
 from browser.server import REPOSITORY, Server, copy_of
-from browser.tables import from_files_to_phenotypes, write_events
+from browser.tables import from_files_to_phenotypes, write_events, write_german_export
 from browser.visitor import Visitor
 from dashboard.privacy.inbox import inbox_of
 
@@ -43,6 +43,20 @@ def looks_right(visitor: Visitor, charts: int) -> None:
 def test_eicu_tables(growing_server: Server, visit: Visit, shared: Shared) -> None:
     files = shared("eicu_demo", "tidy_*.csv.gz")
     looks_right(from_files_to_phenotypes(visit(growing_server), 5, *files), charts=2)
+
+
+def test_a_german_sheet_with_a_title_is_built_without_a_choice(
+    growing_server: Server, visit: Visit, tmp_path: Path
+) -> None:
+    sheet = write_german_export(tmp_path / "auszug.csv")
+    visitor = visit(growing_server)
+    visitor.open("/data").open_tab("Add data").upload(sheet)
+    visitor.sees(re.compile("1 line above the header skipped")).sees(re.compile("verlegt: ja"))
+    visitor.shows_cells("Fallkennung", "it has several rows each")
+    visitor.press("Build the data set").sees(re.compile("The data set is built and kept"))
+    visitor.still().sees(re.compile("60 Fallkennung x 12 Befund x 7 Präparat"))
+    assert visitor.axe() == []
+    visitor.is_well()
 
 
 @pytest.mark.nightly

@@ -13,13 +13,14 @@ import pytest
 from fenced import DOCUMENTS, ROOT, prose
 
 from swiftcore import __version__
-from swiftcore.data.option_help import option_help, options_as_table
+from swiftcore.data.option_help import option_help
 from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.spec import SETTINGS
 
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 from layer_picture import layer_picture, layers  # noqa: E402
+from options_table import options_table  # noqa: E402
 from settings_table import settings_table  # noqa: E402
 from swift_reference import command_help  # noqa: E402
 
@@ -92,7 +93,7 @@ def test_every_setting_is_in_the_table() -> None:
 def test_every_option_of_a_build_has_values_default_and_an_example_that_is_taken() -> None:
     known = [field.name for field in dataclasses.fields(BuildOptions)]
     assert [one.name for one in option_help()] == known
-    lines = options_as_table().splitlines()
+    lines = options_table(option_help())
     assert len(lines) == 2 + len(known) and len({line.count(" | ") for line in lines}) == 2
     for one in option_help():
         assert one.values and one.default and one.about.endswith(".")

@@ -143,10 +143,12 @@ def refused(name: str) -> Result:
 
 
 def inspected(what: str) -> Result:
-    """Numbers that an inspection prints."""
+    """Numbers that an inspection prints of what it read and would build, the first rows aside."""
     with tempfile.TemporaryDirectory() as folder:
         code, printed, _ = said(f"data inspect {what}", Path(folder))
-    return result(0.0, always={"code": code, "numbers": numbers_in(printed)})
+    shown = ("First rows of", "Columns:", "Could be the outcome")
+    counted = "\n\n".join(part for part in printed.split("\n\n") if not part.startswith(shown))
+    return result(0.0, always={"code": code, "numbers": numbers_in(counted)})
 
 
 def built() -> Result:

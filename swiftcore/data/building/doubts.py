@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from swiftcore.data.options import BuildOptions
@@ -10,8 +12,11 @@ from swiftcore.tensor import SparseTensor
 
 DOUBTS = ("modes-many", "mode-unique", "rows-lost")  # codes of problems that a yes settles
 MAX_MODES = 4
-LEAST_PATIENTS, MAX_LOST = 20, 1 / 3
-LEAST_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only
+MIN_PATIENTS, MAX_LOST = 20, 1 / 3
+MIN_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only
+DOTTED = re.compile(
+    r"(\d{3}|[A-Z]\d[0-9A-Z])\.[0-9A-Z]{1,4}"
+)  # codes such as E11.9 may all be rare
 _YES = "or say that it is meant so (--yes, or yes in the options)."
 
 
@@ -42,7 +47,8 @@ def check_doubts(
         )
     for axis, mode in enumerate(tensor.modes[1:], start=1):
         alone = _alone(tensor, axis)
-        if len(mode) >= LEAST_LABELS and alone > ALONE * len(mode):
+        dotted = sum(bool(DOTTED.fullmatch(label)) for label in mode.labels) > 0.5 * len(mode)
+        if len(mode) >= MIN_LABELS and alone > ALONE * len(mode) and not dotted:
             findings.problem(
                 "mode-unique",
                 "Hardly any two rows share a feature",
@@ -52,7 +58,7 @@ def check_doubts(
                 f"Choose other features or a layout such as lists, {_YES}",
             )
     lost = patients - tensor.shape[0]
-    if patients >= LEAST_PATIENTS and lost > MAX_LOST * patients:
+    if patients >= MIN_PATIENTS and lost > MAX_LOST * patients:
         findings.problem(
             "rows-lost",
             "More than a third of the rows would be lost",

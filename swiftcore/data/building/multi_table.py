@@ -18,7 +18,7 @@ from swiftcore.data.building.event_table import event_days
 from swiftcore.data.building.events import Events, Records
 from swiftcore.data.building.layouts.feature_columns import features_of
 from swiftcore.data.building.layouts.melt import melted, what_was_melted
-from swiftcore.data.building.layouts.recognise import LEAST_ROWS
+from swiftcore.data.building.layouts.recognise import MIN_ROWS
 from swiftcore.data.building.layouts.table_reading import TableReading
 from swiftcore.data.building.people_and_time import facts_of_rows
 from swiftcore.data.options import BuildOptions
@@ -97,7 +97,7 @@ def is_of_patients(title: str, distinct: bool, codes: bool) -> bool:
 def _names_codes(reading: TableReading) -> bool:
     """Whether a table has features for sure: codes, or so few rows that only names tell."""
     features = [reading.profiles[one] for one in reading.roles.features]
-    return any(one.codes > 0.5 or one.rows < LEAST_ROWS for one in features) or any(
+    return any(one.codes > 0.5 or one.rows < MIN_ROWS for one in features) or any(
         FEATURE_NAMES.search(plain_name(one.name)) for one in features
     )
 

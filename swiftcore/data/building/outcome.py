@@ -105,7 +105,7 @@ def offer_outcomes(columns: Mapping[str, Mapping[str, str]], findings: Findings)
     }
     if possible:
         findings.outcome_candidates = tuple(possible)
-        findings.outcome_rates = possible
+        findings.candidate_counts = possible
         findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
 
 

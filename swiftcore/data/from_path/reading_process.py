@@ -153,7 +153,7 @@ def report_of(
         "left_out": [dataclasses.asdict(x) for x in findings.left_out],
         "problems": [dataclasses.asdict(problem) for problem in findings.problems],
         "summary": summary.to_json() if summary and not findings.problems else None,
-        "outcome_rates": findings.outcome_rates,
+        "candidate_counts": findings.candidate_counts,
         "layout": findings.layout,
         "digest": digest if not findings.problems else "",
         "roles": [dataclasses.asdict(role) for role in findings.roles],

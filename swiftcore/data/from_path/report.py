@@ -43,10 +43,10 @@ def describe(inspection: Inspection) -> str:
     if inspection.options:
         lines += ["", "Built with (a settings file for --options):"]
         lines += [f"  {line}".rstrip() for line in as_toml(inspection.options).splitlines()]
-    if inspection.outcome_rates:
+    if inspection.candidate_counts:
         lines += ["", "Could be the outcome (--set outcome_column=NAME):"]
         lines += [
-            f"  {name}: {_rates(counts)}" for name, counts in inspection.outcome_rates.items()
+            f"  {name}: {_rates(counts)}" for name, counts in inspection.candidate_counts.items()
         ]
     if inspection.summary:
         lines += ["", "Would be built:"]
@@ -79,7 +79,7 @@ def as_json(inspection: Inspection) -> dict[str, Any]:
         "left_out": [dataclasses.asdict(one) for one in inspection.left_out],
         "notes": list(inspection.notes),
         "tables": inspection.tables,
-        "outcome_candidates": inspection.outcome_rates,
+        "outcome_candidates": inspection.candidate_counts,
         "options": inspection.options,
     }
 

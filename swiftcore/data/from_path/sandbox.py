@@ -45,7 +45,7 @@ class Inspection:
 
     Attributes
     ----------
-    outcome_candidates, outcome_rates : tuple of str, dict
+    outcome_candidates, candidate_counts : tuple of str, dict
         Columns that could be the outcome, and how many rows have which value of each.
     layout : str
         Of tables of one's own: long, wide, onehot, lists, or several joined by "+".
@@ -66,7 +66,7 @@ class Inspection:
     left_out: tuple[LeftOut, ...]
     problems: tuple[Problem, ...]
     summary: DatasetSummary | None
-    outcome_rates: dict[str, dict[str, int]] = field(default_factory=dict)
+    candidate_counts: dict[str, dict[str, int]] = field(default_factory=dict)
     layout: str = ""
     digest: str = ""
     roles: tuple[ColumnRole, ...] = ()
@@ -209,7 +209,7 @@ def inspection_from(name: str, report: dict[str, Any]) -> Inspection:
         tuple(LeftOut(**one) for one in report["left_out"]),
         tuple(Problem(**one) for one in report["problems"]),
         DatasetSummary.from_json(summary) if summary else None,
-        report["outcome_rates"],
+        report["candidate_counts"],
         report["layout"],
         report["digest"],
         tuple(ColumnRole(**one) for one in report["roles"]),

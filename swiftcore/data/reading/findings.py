@@ -68,7 +68,7 @@ class Findings:
         Which column was taken for which role, as guessed or as set.
     tables : dict
         Every table or file read, with its number of rows.
-    outcome_candidates, outcome_rates : tuple of str, dict
+    outcome_candidates, candidate_counts : tuple of str, dict
         Columns that could be the outcome, while none is chosen, and how many rows have which
         value of each.
     layout : str
@@ -88,7 +88,7 @@ class Findings:
     tables: dict[str, int] = field(default_factory=dict)
     kind: str = ""
     outcome_candidates: tuple[str, ...] = ()
-    outcome_rates: dict[str, dict[str, int]] = field(default_factory=dict)
+    candidate_counts: dict[str, dict[str, int]] = field(default_factory=dict)
     layout: str = ""
     roles: list[ColumnRole] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)

@@ -145,6 +145,11 @@ def test_nouns_have_plurals(one: str, many: str) -> None:
     assert count_of(1, one) == f"1 {one}" and count_of(1200, one) == f"1,200 {many}"
 
 
+@pytest.mark.parametrize("noun", ["Patientennummer", "Medikament", "dossier", "Dg", "patient_nbr"])
+def test_words_of_the_data_stay_as_they_are(noun: str) -> None:
+    assert plural(noun) == noun and count_of(19, noun) == f"19 {noun}"
+
+
 def test_the_icon_is_a_picture_of_our_own() -> None:
     icon = Path(launch.__file__).with_name("icon.png").read_bytes()
     assert icon.startswith(b"\x89PNG\r\n\x1a\n") and icon.endswith(b"IEND\xaeB`\x82")

@@ -11,6 +11,7 @@ from swiftcore.data.building.layouts.feature_columns import FeatureGroup
 from swiftcore.data.building.layouts.profile import ATC, Profile
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.building.layouts.table_reading import TableReading
+from swiftcore.data.building.row_covariates import AGE, SEX, SITE
 from swiftcore.data.reading.findings import ColumnRole
 from swiftcore.errors import Problem
 
@@ -105,6 +106,8 @@ def _code_or_drug(profile: Profile, name: str) -> str:
 
 def _left(seen: SeenTable, row: str, profile: Profile) -> tuple[str, str]:
     """A column that nothing is built from."""
+    if any(one.fullmatch(plain_name(profile.name)) for one in (AGE, SEX, SITE)):
+        return "covariate", "age, sex or site; of several the first is kept"
     if profile.kind in _UNUSED:
         role, reason = _UNUSED[profile.kind]
         if profile.kind == "whole" and row and profile.unique > 0.5 and profile.even > 0.95:

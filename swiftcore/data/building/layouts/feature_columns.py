@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from swiftcore.data.building.layouts.profile import CODE, NO, Profile, list_separator, plain_kind
 
-LEAST_FLAGS, LEAST_BESIDE = 3, 5  # columns of yes and no: alone, and beside other features
+MIN_FLAGS, MIN_BESIDE = 3, 5  # columns of yes and no: alone, and beside other features
 _NUMBER = re.compile(r"\d+")
 _PREFIX = re.compile(r"([^\W\d_][^_:.=/|\s-]*)[_:.=/|\s-]+(.+)")
 _ENDS = " _-.#:()/"
 NAMELESS = "feature"  # a mode of features that have no common name
-OFTEN, LEAST_RATE = 2.0, 0.35  # of a column that says yes far more often than others
+OFTEN, MIN_RATE = 2.0, 0.35  # of a column that says yes far more often than others
 FEW_ENTRIES = 4  # of a column, up to which they need not be shared
 SHARED = 0.3  # of the entries of a numbered column that its fellows have, too
 
@@ -159,11 +159,11 @@ def flag_groups(
     graded = list(_merged(grades).values())
     flags = [one for one in profiles if one.kind != "grade"]
     if beside:
-        kept = [one for some in (*graded, flags) if len(some) >= LEAST_BESIDE for one in some]
+        kept = [one for some in (*graded, flags) if len(some) >= MIN_BESIDE for one in some]
     else:
-        kept = [one for some in (flags, *graded) if len(some) >= LEAST_FLAGS for one in some]
+        kept = [one for some in (flags, *graded) if len(some) >= MIN_FLAGS for one in some]
     names = [one.name for one in kept]
-    return _by_prefix(names, order) if len(kept) >= LEAST_FLAGS else []
+    return _by_prefix(names, order) if len(kept) >= MIN_FLAGS else []
 
 
 def _merged(groups: Mapping[frozenset[str], list[Profile]]) -> dict[frozenset[str], list[Profile]]:
@@ -178,7 +178,7 @@ def _merged(groups: Mapping[frozenset[str], list[Profile]]) -> dict[frozenset[st
 def _by_prefix(names: Sequence[str], order: Sequence[str]) -> list[FeatureGroup]:
     parted = {name: match.groups() for name in names if (match := _PREFIX.fullmatch(name))}
     sizes = Counter(first for first, _ in parted.values())
-    usual = [first for first, size in sizes.items() if size >= LEAST_FLAGS]
+    usual = [first for first, size in sizes.items() if size >= MIN_FLAGS]
     inside = [name for name in names if name in parted and parted[name][0] in usual]
     if 1 <= len(usual) <= 3 and len(inside) >= 0.8 * len(names):
         return [
@@ -203,7 +203,7 @@ def _side_by_side(names: Sequence[str], order: Sequence[str]) -> list[str]:
             runs[-1].append(column)
         elif runs[-1]:
             runs.append([])
-    long = [run for run in runs if len(run) >= LEAST_FLAGS]
+    long = [run for run in runs if len(run) >= MIN_FLAGS]
     return [name for run in long for name in run] if long else list(names)
 
 
@@ -220,7 +220,7 @@ def unlike_others(group: FeatureGroup, profiles: Mapping[str, Profile]) -> list[
         for name in group.columns
     }
     usual = sorted(rates.values())[len(rates) // 2]
-    return [name for name, rate in rates.items() if rate > max(OFTEN * usual, LEAST_RATE)]
+    return [name for name, rate in rates.items() if rate > max(OFTEN * usual, MIN_RATE)]
 
 
 def is_no(text: str) -> bool:

@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 
 from swiftcore.data.building.column_roles import FEATURE_NAMES, plain_name
-from swiftcore.data.building.layouts.profile import MOST, NEARLY_ALL, Profile
+from swiftcore.data.building.layouts.profile import MOST, NEARLY_ALL, Profile, numbers_are_codes
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.reading.coded import number_of
 from swiftcore.data.reading.header import shape
 
 FEW = 5  # entries, up to which a column describes rather than names what happened
 FEW_OF_EACH = 10  # the same in a table with one row per id
-MAX_DOMAINS, LEAST_CODES = 6, 3
-_AMOUNT = re.compile(r"num|count|anzahl|nombre|numero|quantity|menge|dos(e|age)|value|amount")
+MAX_DOMAINS, MIN_CODES = 6, 3
 _DOMAIN = re.compile(r"diag|dx|condition|med|drug|rx|proc|lab|allerg", re.IGNORECASE)
 
 
@@ -46,15 +45,13 @@ def _twins(seen: SeenTable, name: str, found: Sequence[str]) -> list[str]:
 
 
 def _names_events(seen: SeenTable, row: str, profile: Profile, repeats: bool) -> bool:
-    plain = plain_name(profile.name)
-    telling = bool(FEATURE_NAMES.search(plain))
-    if profile.kind == "whole":
-        largest = max(number_of(text) for text in profile.counts)
-        if not telling or _AMOUNT.search(plain) or largest < 100:
+    telling = bool(FEATURE_NAMES.search(plain_name(profile.name)))
+    if profile.kind in ("whole", "number"):
+        if not numbers_are_codes(profile.name, profile.counts):
             return False
     elif profile.kind not in ("label", "list"):
         return False
-    if profile.filled >= 20 and profile.unique > MOST:
+    if profile.filled >= 20 and profile.unique > MOST and not telling:
         return False
     if repeats and not telling and seen.steady(row, profile.name):
         return False
@@ -83,7 +80,7 @@ def domain_column(
             if code == name or seen.only_in_one(code, name) < NEARLY_ALL:
                 continue
             by_domain = seen.entries_by(name, code)
-            if min(map(len, by_domain.values())) < LEAST_CODES or seen.steady(row, name):
+            if min(map(len, by_domain.values())) < MIN_CODES or seen.steady(row, name):
                 continue
             if all(_DOMAIN.search(one) for one in by_domain) or _look_different(by_domain):
                 return name, ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ BLANK = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", "\\n"))
 # ICD-10, V and E of ICD-9, ATC; long ones without a dot are numbers of cases as often as codes
 CODE = re.compile(r"[A-Z]\d[A-Z0-9](\.[A-Z0-9]{1,4}|[A-Z0-9]{0,2})?[*+!]?|[A-Z]\d{2}[A-Z]{2}\d{2}")
 ATC = re.compile(r"[A-Z]\d{2}[A-Z]{2}\d{2}")
+AMOUNT_NAMES = re.compile(r"num|count|anzahl|nombre|quantity|menge|dos(e|age)|value|amount")
+NUMBER_CODE = re.compile(r"\d{3,}(\.\d{1,2})?")  # ICD-9 and concept ids: codes that are numbers
+CODE_NAMES = re.compile(r"code|diag|dx|icd|ccs|concept|atc|ndc|snomed|rxcui|loinc")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?")
 _COMPACT_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
 SEPARATORS = ("|", ";", ",")
@@ -74,6 +77,15 @@ class Profile:
         return ", ".join(text[:30] for text in list(self.counts)[:shown])
 
 
+def numbers_are_codes(name: str, texts: Iterable[str]) -> bool:
+    """Whether a column of numbers holds codes: it is named so, and all have the form of codes.
+
+    Numbers are never features for any other reason.
+    """
+    named = CODE_NAMES.search(name.lower()) and not AMOUNT_NAMES.search(name.lower())
+    return bool(named) and all(NUMBER_CODE.fullmatch(text.strip()) for text in texts)
+
+
 def is_blank(text: str) -> bool:
     """Whether a cell says that nothing is known."""
     return text.strip().lower() in BLANK
@@ -120,7 +132,8 @@ def plain_kind(counts: Mapping[str, int]) -> str:
     if sum(counts[text] for text in numbers) >= 0.99 * filled:
         return "whole" if all(re.fullmatch(r"\s*\d+\s*", text) for text in numbers) else "number"
     length = sum(len(text.split()) * n for text, n in counts.items()) / filled
-    if length >= WORDS_OF_TEXT and len(counts) > 0.5 * filled:
+    lines = sum(n for text, n in counts.items() if "\n" in text.strip())
+    if lines > 0.5 * filled or (length >= WORDS_OF_TEXT and len(counts) > 0.5 * filled):
         return "text"
     return "label"
 
@@ -135,6 +148,8 @@ def list_separator(counts: Mapping[str, int]) -> str:
     In lists the same entries come back in other company; in a name such as "Diabetes, type 2" the
     parts stay together, so that there are more parts than cells.
     """
+    if any("\n" in text for text in counts):
+        return ""  # running text
     for separator in SEPARATORS:
         several = [text for text in counts if len(list_entries(text, separator)) > 1]
         if len(several) < max(2, 0.1 * len(counts)):

@@ -14,7 +14,7 @@ from swiftcore.data.building.column_roles import (
 )
 from swiftcore.data.building.layouts.explain import explained
 from swiftcore.data.building.layouts.feature_columns import (
-    LEAST_FLAGS,
+    MIN_FLAGS,
     FeatureGroup,
     features_of,
     flag_groups,
@@ -34,7 +34,7 @@ from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import Problem, where_list
 
-LEAST_ROWS = 8  # below, content tells nothing and names decide
+MIN_ROWS = 8  # below, content tells nothing and names decide
 MIXED = 5  # yes-no columns beside a column of labels, from which on they may be the features
 _BIRTH = re.compile(r"birth|dob$|geburt|naissance|nacimiento|nascita")
 
@@ -67,7 +67,7 @@ def read_layout(
     elif layout not in ("", "long"):
         doubts.append(_absent(table.name, layout))
         reading = TableReading("long", base)
-    elif table.n_rows < LEAST_ROWS and "features" not in settings:
+    elif table.n_rows < MIN_ROWS and "features" not in settings:
         reading = TableReading("long", named)
     else:
         reading, more = _long(seen, settings, base, free)
@@ -85,14 +85,14 @@ def _base_roles(
     row, visit = named.row, named.visit
     if known and "row" not in settings:
         row = known
-    elif "row" not in settings and plain_name(row) not in ID_NAMES and seen.rows >= LEAST_ROWS:
+    elif "row" not in settings and plain_name(row) not in ID_NAMES and seen.rows >= MIN_ROWS:
         row, found, rivals = find_id(seen.columns, seen.profiles, free)
         visit = visit or (found if "visit" not in settings else "")
         if not row:
             doubts.append(_row_unclear(seen, rivals))
     visit = "" if visit == row else visit
     value = named.value
-    if "value" not in settings and seen.rows >= LEAST_ROWS and value:
+    if "value" not in settings and seen.rows >= MIN_ROWS and value:
         value = value if seen.profiles[value].kind in ("whole", "number", "flag") else ""
     outcome = named.outcome if _is_outcome(seen, settings, row, named.outcome) else ""
     date = _date(seen, settings, row, named)
@@ -104,12 +104,12 @@ def _is_outcome(seen: SeenTable, settings: Mapping[str, str], row: str, column: 
     if not column or "outcome" in settings or plain_name(column) == "outcome":
         return bool(column)
     few = 2 <= seen.profiles[column].distinct <= 10
-    return seen.rows < LEAST_ROWS or (few and (not row or seen.steady(row, column)))
+    return seen.rows < MIN_ROWS or (few and (not row or seen.steady(row, column)))
 
 
 def _date(seen: SeenTable, settings: Mapping[str, str], row: str, named: ColumnRoles) -> str:
     """When things happened: no date of birth, nor any that is the same on all rows of an id."""
-    if "date" in settings or seen.rows < LEAST_ROWS:
+    if "date" in settings or seen.rows < MIN_ROWS:
         return named.date
     repeats = bool(row) and seen.repeats(row)
     dates = [
@@ -187,7 +187,7 @@ def _flags_are_features(
     seen: SeenTable, row: str, rest: Sequence[Profile], flags: Sequence[Profile], asked: bool
 ) -> bool:
     """Whether a table without lists is a matrix of yes and no rather than a list of events."""
-    if len(flags) < LEAST_FLAGS or not row:
+    if len(flags) < MIN_FLAGS or not row:
         return False
     if asked:
         return len(flags) == len(rest)

@@ -11,7 +11,7 @@ from swiftcore.data.building.layouts.profile import Profile
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.reading.text_table import TextTable
 
-LEAST_IDS, SHARED = 5, 0.5
+MIN_IDS, SHARED = 5, 0.5
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def shared_ids(tables: Sequence[TextTable], seen: Sequence[SeenTable]) -> dict[s
 
 def _may_be_id(profile: Profile) -> bool:
     numbered = profile.kind == "whole" or (profile.kind == "label" and profile.even > 0.8)
-    return numbered and profile.codes < 0.5 and profile.distinct >= LEAST_IDS
+    return numbered and profile.codes < 0.5 and profile.distinct >= MIN_IDS
 
 
 def _partners(one: _Candidate, others: Sequence[_Candidate]) -> int:
@@ -72,9 +72,9 @@ def _partners(one: _Candidate, others: Sequence[_Candidate]) -> int:
             for other in others
             if other.table != one.table
             and len(one.entries & other.entries)
-            >= MOST_SHARED * max(len(one.entries), len(other.entries))
+            >= NEARLY_SHARED * max(len(one.entries), len(other.entries))
         }
     )
 
 
-MOST_SHARED = 0.7
+NEARLY_SHARED = 0.7

@@ -17,13 +17,13 @@ from swiftcore.data.reading.text_table import TextTable
 
 _TOTAL = re.compile(r"\b(total|summe|gesamt|insgesamt|sum|somme|suma|totale|n\s*=)", re.IGNORECASE)
 LOOKED_AT, LAST = 500, 3
-LEAST_ROWS = 8
+MIN_ROWS = 8
 MERGED = 0.1  # of the rows without an id, from which on cells may have been merged
 
 
 def without_total_lines(table: TextTable, findings: Findings) -> TextTable:
     """The table without lines at its end that add up the others, which are counted."""
-    if table.n_rows < LEAST_ROWS:
+    if table.n_rows < MIN_ROWS:
         return table
     start = max(0, table.n_rows - LOOKED_AT)
     part = TextTable(table.name, table.columns, table.rows.slice(start))

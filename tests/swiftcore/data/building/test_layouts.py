@@ -237,7 +237,7 @@ def test_an_unknown_id_column_of_several_tables_is_found_by_its_entries(write: W
     findings = Findings()
     data = build(path.parent, findings)
     assert [mode.name for mode in data.tensor.modes] == ["patient", "was", "womit"]
-    assert findings.outcome_rates["ende"] == {"0": 30, "1": 30}
+    assert findings.candidate_counts["ende"] == {"0": 30, "1": 30}
     wrong = problems(path.parent, columns={"row": "patientnr"})
     assert wrong == ["column-missing"]
 
