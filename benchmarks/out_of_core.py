@@ -24,6 +24,7 @@ from benchmarks import RESULTS
 from benchmarks.report import show
 from swiftcore.data.shards.reader import open_shards
 
+SWIFT = [sys.executable, "-c", "import sys; from swiftcore.cli import main; sys.exit(main())"]
 SETTINGS = ("join=visit", "values=binary", "outcome_column=heart_failure")
 SCAN = """
 import duckdb, sys
@@ -64,18 +65,17 @@ def same_data(first: Path, second: Path) -> bool:
 
 
 def run(patients: int, memory: str) -> dict[str, Any]:
-    swift = [sys.executable, "-c", "import sys; from swiftcore.cli import main; sys.exit(main())"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made, tables, built = folder / "made.swift", folder / "tables", folder / "built.swift"
         generate = ["data", "generate", "--patients", str(patients), "--seed", "1"]
         rows = {
-            "generate": measured([*swift, *generate, "--out", str(made), "--tables", str(tables)])
+            "generate": measured([*SWIFT, *generate, "--out", str(made), "--tables", str(tables)])
         }
         rows["bare scan"] = measured([sys.executable, "-c", SCAN, str(tables)])
         settings = [word for one in SETTINGS for word in ("--set", one)]
         build = ["data", "build", str(tables), *settings, "--memory", memory, "--out", str(built)]
-        rows["build"] = measured([*swift, *build])
+        rows["build"] = measured([*SWIFT, *build])
         opened = open_shards(built)
         assert opened.summary is not None
         return {

@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from rich.markup import escape
+
 from swiftcore.cli.data_argument import add_set, is_sample, screen
 from swiftcore.data.bundle import write_bundle
 from swiftcore.data.databases.addresses import is_database
@@ -98,8 +100,7 @@ def _build(chosen: argparse.Namespace) -> int:
     if is_database(str(chosen.path)):
         return _build_from_database(chosen, options)
     if chosen.out.name.endswith(ENDING):
-        memory = byte_size(chosen.memory or USUAL_MEMORY, MIN_MEMORY, "--memory")
-        return _saved(chosen.out, *build_shards(chosen.path, chosen.out, options, memory))
+        return _build_shards(chosen, options)
     if chosen.memory:
         raise refuse(
             "memory-whole",
@@ -112,6 +113,21 @@ def _build(chosen: argparse.Namespace) -> int:
     dataset, seal = build_bundle(chosen.path, chosen.out, options)
     sys.stdout.write(f"{dataset!r}\nSaved to {chosen.out}, SHA-256 {seal}\n")
     return 0
+
+
+def _build_shards(chosen: argparse.Namespace, options: BuildOptions) -> int:
+    memory = byte_size(chosen.memory or USUAL_MEMORY, MIN_MEMORY, "--memory")
+    try:
+        with screen.status("Looking at the tables") as status:
+
+            def say(words: str) -> None:
+                status.update(escape(words))
+
+            built = build_shards(chosen.path, chosen.out, options, memory, say=say)
+    except KeyboardInterrupt:
+        screen.print("Stopped; nothing was written.")
+        return 130
+    return _saved(chosen.out, *built)
 
 
 def _build_from_database(chosen: argparse.Namespace, options: BuildOptions) -> int:

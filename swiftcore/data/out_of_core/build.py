@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ from swiftcore.errors import InvalidData, refuse, where_list
 from swiftcore.tensor import Mode
 
 MAX_CLASSES = 1_000
+Say = Callable[[str], None]
 NO_LIMIT = 2**40  # megabytes: only heads are read in Python
 
 
@@ -68,6 +69,7 @@ def build_shards(
     options: BuildOptions,
     memory: int,
     rows_per_shard: int = SHARD_ROWS,
+    say: Say = lambda words: None,
 ) -> tuple[DatasetSummary, str]:
     """Count the tables of a folder into a data set in shards.
 
@@ -78,6 +80,8 @@ def build_shards(
     ----------
     memory : int
         Bytes that this process should keep to.
+    say : callable
+        Told in words what begins now. Whatever it raises ends the build, and nothing is left of it.
 
     Returns
     -------
@@ -96,10 +100,11 @@ def build_shards(
     findings = Findings()
     plans = _plans(path, options, findings)
     with private_folder(out.parent) as folder:
+        say("Reading the tables")
         files = [_parquet(plan, folder, findings) for plan in plans]
         with open_database(folder, files, memory) as database:
             plans = [dataclasses.replace(plan, number=k) for k, plan in enumerate(plans)]
-            build = _Build(database, options, findings, folder, rows_per_shard)
+            build = _Build(database, options, findings, folder, rows_per_shard, say)
             events, patients = build.told_apart(plans)
             return build.write(events, patients, path, out)
 
@@ -149,9 +154,10 @@ class _Build:
         findings: Findings,
         folder: Path,
         rows_per_shard: int,
+        say: Say,
     ) -> None:
         self.database, self.options, self.findings = database, options, findings
-        self.folder, self.step = folder, rows_per_shard
+        self.folder, self.step, self.say = folder, rows_per_shard, say
         self.by_visit = options.join == "visit"
 
     def told_apart(self, plans: Sequence[TablePlan]) -> tuple[list[EventColumns], list[TablePlan]]:
@@ -212,9 +218,11 @@ class _Build:
         self, events: Sequence[EventColumns], patients: Sequence[TablePlan], path: Path, out: Path
     ) -> tuple[DatasetSummary, str]:
         """Count, choose features, write the shards."""
-        features = [
-            count_features(self.database, one, self.by_visit, self.findings) for one in events
-        ]
+        features = []
+        for one in events:
+            self.say(f"Counting the features of {one.mode}")
+            features.append(count_features(self.database, one, self.by_visit, self.findings))
+        self.say("Numbering the patients")
         n_people = number_people(self.database, events, self.by_visit)
         outcome = self._outcome(patients, n_people)
         drafts, joined = self._drafts(events, features, n_people)
@@ -233,7 +241,10 @@ class _Build:
             self.findings,
         )
         with new_shards(out, [mode for mode, _ in chosen]) as shards:
-            rows = [self._add(shards, draft, people, kept) for draft in drafts]
+            rows = []
+            for number, draft in enumerate(drafts, start=1):
+                self.say(f"Writing shard {number} of {len(drafts)}")
+                rows.append(self._add(shards, draft, people, kept))
             left = np.concatenate(rows)
             self.findings.leave_out(
                 "rows without any remaining feature", int(people.sum()) - len(left), "patient"
@@ -246,12 +257,17 @@ class _Build:
         self, events: Sequence[EventColumns], features: Sequence[Feature], n_people: int
     ) -> tuple[list[Draft], NDArray[np.bool_]]:
         """The counted cells on the disk, and who has any."""
+        self.say("Sorting the events by patient")
         present = [
             store_events(self.database, one, feature, axis, self.by_visit)
             for axis, (one, feature) in enumerate(zip(events, features, strict=True), start=1)
         ]
         n_modes = len(events) + 1
-        drafts = list(count_cells(self.database, n_modes, n_people, self.step, self.folder))
+        drafts: list[Draft] = []
+        for draft in count_cells(self.database, n_modes, n_people, self.step, self.folder):
+            drafts.append(draft)
+            done = draft.first_person + draft.n_people
+            self.say(f"Counted the cells of {done:,} of {n_people:,} patients")
         joined = np.zeros(n_people, dtype=bool)
         for draft in drafts:
             joined[draft.read()[0][:, 0]] = True

@@ -103,6 +103,10 @@ class Database:
             yield
         except self._error as error:
             raise _refusal(error) from error
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from error  # so it says that of Ctrl-C
 
 
 def _refusal(error: Exception) -> InvalidData:

@@ -51,6 +51,7 @@ def test_every_experiment_has_the_numbers_of_this_machine(kind: str, running: Cl
     assert numbers(there) == numbers(run_experiment(kind, data, settings))
 
 
+@pytest.mark.nightly  # some hundred fits
 def test_settings_are_chosen_alike(running: Cluster) -> None:
     data, settings = planted_patients(60), TuneSettings(ranks=(2,), minutes=0.0)
     with experiments_on(running.address) as team:

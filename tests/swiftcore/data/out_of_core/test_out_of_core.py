@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +292,37 @@ def test_the_database_reads_the_named_files_and_nothing_else(
                 database.run(Sql(statement.format(secret=secret, folder=tmp_path)))
     assert sorted(one.name for one in tmp_path.iterdir()) == [named.name, "secret.csv"]
     assert secret.read_text() == "a\n1\n"
+
+
+def test_a_build_says_what_it_does_and_leaves_nothing_when_it_is_stopped(tmp_path: Path) -> None:
+    folder, out = sample_folder("heart_failure"), tmp_path / "o.swift"
+    said: list[str] = []
+    build_shards(folder, out, BuildOptions(), MEMORY, rows_per_shard=600, say=said.append)
+    assert said[0] == "Reading the tables" and said[-1].startswith("Writing shard 2 of 2")
+    assert "Counted the cells of 600 of " in " ".join(said)
+    stopped_at = tmp_path / "stopped"
+    for stage in (said[1], said[-2], said[-1]):
+        stopped_at.mkdir()
+
+        def stop(words: str, stage: str = stage) -> None:
+            if words == stage:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            build_shards(
+                folder, stopped_at / "o.swift", BuildOptions(), MEMORY, rows_per_shard=600, say=stop
+            )
+        stopped_at.rmdir()  # it is empty
+
+
+def test_ctrl_c_reaches_a_statement_that_runs(tmp_path: Path) -> None:
+    endless = Sql(
+        "SELECT sum(sqrt(a.range * 1.0 + b.range)) FROM range(200000) a, range(2000000) b"
+    )
+    with private_folder(tmp_path) as folder, open_database(folder, [], MEMORY) as database:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            database.run(endless)
 
 
 HOSTILE = ('"; DROP TABLE people; --', "a'b", 'say "ah"', "a\\", "person", "select", "é\u202e", "*")
