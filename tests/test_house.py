@@ -71,6 +71,7 @@ ALLOWED_UNUSED = {  # patterns
     "Cp*": "the catalogue loads the baselines by name",
     "SupervisedCp": "the catalogue loads the baselines by name",
     "DirectWasserstein": "a benchmark: it is there for its slowness",
+    "feature_bars": "a chart for notebooks; on the screen the card shows the same",
     "from_frame": "the way from pandas, for notebooks",
     "from_sparse": "the way from pydata sparse, for notebooks",
     "__dir__": "Python lists the names of the package by it",

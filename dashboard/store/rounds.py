@@ -90,8 +90,9 @@ class Judged:
 
 
 class Rounds:
-    """Rounds, settlements and drafts, in the file of the reviews; every method raises
-    ReviewsUnavailable if that cannot be used now.
+    """Rounds, settlements and drafts, in the file of the reviews.
+
+    Methods raise ReviewsUnavailable if the file cannot be used now; nothing was saved then.
 
     Parameters
     ----------

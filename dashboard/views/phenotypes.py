@@ -93,7 +93,6 @@ def _chosen_relevance() -> float:
             1.0,
             step=0.05,
             label_visibility="collapsed",
-            width=160,
             **state.bind_widget(Key.RELEVANCE, float(state.get(Key.RELEVANCE, 1.0))),
         )
         st.caption(state.label("frequent"), width="content")

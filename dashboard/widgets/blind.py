@@ -17,7 +17,8 @@ def show_hidden(what: str) -> None:
     what : str
         Begins the sentence: "The links to the outcome".
     """
-    st.info(f"{HIDDEN}: {what}.")
-    page = state.page("review")
-    if page is not None:
-        st.page_link(page, label="Go to your review round")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(f"{HIDDEN}: {what}.")
+        page = state.page("review")
+        if page is not None:
+            st.page_link(page, label="Go to your review round", width="content")

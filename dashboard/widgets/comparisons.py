@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import ArrayLike
 
+from dashboard.charts.style import has_signs
 from dashboard.fit_view import phenotype_tables
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import cache, selection, state
@@ -18,7 +20,6 @@ from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.origin import say_origin
 from dashboard.widgets.phenotype_map import show_map
-from dashboard.widgets.profiles import weight_label
 from dashboard.widgets.ranking import show_ranking
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.text import plain
@@ -59,7 +60,7 @@ def _show_glance(summary: FitSummary) -> None:
                 weights[rows],
                 labels,
                 [summary.title(name) for name in names],
-                weight_label(weights[rows]),
+                _weight_label(weights[rows]),
             ),
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each {_finding()}",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
@@ -229,8 +230,13 @@ def _show_pair(
         with columns[(axis - 1) % len(columns)]:
             st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
             show_figure(
-                back_to_back(table, *names, weight_label(table[["left", "right"]])),
+                back_to_back(table, *names, _weight_label(table[["left", "right"]])),
                 f"Bars back to back: the {plural(mode)} of {names[0]} and {names[1]}",
                 table.rename(columns={"left": names[0], "right": names[1]}),
                 f"pair_{place}_{axis}",
             )
+
+
+def _weight_label(weights: ArrayLike) -> str:
+    """What the weights of features are called, with or without signs."""
+    return state.label("signed_weight" if has_signs(weights) else "weight")

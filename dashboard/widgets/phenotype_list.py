@@ -50,7 +50,7 @@ def _link(summary: FitSummary, name: str, wording: str) -> str:
     link = summary.links.get(name)
     if link is None:
         return ""
-    said = f"{link.weight:+.3f}" if wording == "scientist" and link.direction else link.strength
+    said = f"{link.weight:+.3f}" if wording == "scientist" else link.strength
     return f"{link.arrow} {said}".strip()
 
 

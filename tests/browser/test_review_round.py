@@ -50,6 +50,7 @@ def judge_all(visitor: Visitor, keys: str) -> None:
     """Judge every phenotype in at most four presses, without a single scroll event."""
     for place, key in enumerate(keys):
         assert visitor.page.evaluate(FOCUSED) == "Clinical name"
+        stays_in_sight(visitor)
         presses = ["Tab", key, "Control+Enter"]
         assert len(presses) <= 4
         for press in presses:
@@ -59,9 +60,10 @@ def judge_all(visitor: Visitor, keys: str) -> None:
 
 
 def stays_in_sight(visitor: Visitor) -> None:
-    """The form and the strongest features of the phenotype stand on the first screen."""
-    form = visitor.page.locator(".st-key-judgement").bounding_box()
-    assert form is not None and form["y"] + form["height"] <= HEIGHT and form["y"] >= 0
+    """The card and the form stand whole on the first screen."""
+    for part in (".phenotype-card", ".st-key-judgement"):
+        box = visitor.page.locator(part).bounding_box()
+        assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= HEIGHT, part
 
 
 def close_round(visitor: Visitor) -> None:
@@ -77,7 +79,6 @@ def test_twelve_phenotypes_by_keyboard_then_a_second_reviewer_then_what_was_agre
 ) -> None:
     run = run_of(server)
     ada = come(visit(server), "Ada Lovelace")
-    stays_in_sight(ada)
     judge_all(ada, "123123123111")
     ada.sees("All 12 are judged")
     assert ada.axe() == []

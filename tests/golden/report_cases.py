@@ -146,7 +146,7 @@ def page(limit: int) -> Result:
     text = render_report(reports()[limit])
     tags = ("table", "tr", "th", "td", "h1", "h2", "h3", "svg", "section", "script")
     numbers = re.findall(r'<td class="number">([^<]*)</td>', text)
-    bars = re.findall(r'<rect [^>]*width="([\d.]+)"', text)
+    bars = re.findall(r'(?:<rect [^>]*width="|style="left:-?[\d.]+%;width:)([\d.]+)', text)
     return result(
         TABLES,
         always={tag: len(re.findall(rf"<{tag}[ >]", text)) for tag in tags},

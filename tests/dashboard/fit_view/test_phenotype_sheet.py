@@ -204,8 +204,8 @@ def test_links_and_neighbours_are_those_of_the_fit(hospital: Sample) -> None:
         line = table.loc[sheet.identifier]
         clear = line["low"] > 0 or line["high"] < 0
         said = hospital.text(sheet, scientist=True)
-        assert (f"{line['weight']:+.3f}" in said) == clear
-        assert f"({line['low']:+.2f} to {line['high']:+.2f})" in said
+        assert f"{line['weight']:+.3f}" in said
+        assert f"({line['low']:+.3f} to {line['high']:+.3f})" in said
         assert ("unclear" in hospital.text(sheet)) == (not clear)
         words.add(sheet.link.partition(",")[0])
         nearest = near[sheet.identifier].drop(sheet.identifier).nlargest(3)
