@@ -25,6 +25,8 @@ KNOWN_TAGS = {
     "section",
     "article",
     "small",
+    "details",
+    "summary",
     "h1",
     "h2",
     "h3",
