@@ -37,8 +37,10 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.dashboard_open
 	$(BIN)/python -m benchmarks.load
+	$(BIN)/python -m benchmarks.dashboard_rows
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.out_of_core
+	$(BIN)/python -m benchmarks.from_postgresql
 
 evidence: $(READY) chromium  # the paper's tables on public data; goes on where it was stopped
 	$(BIN)/python -m benchmarks.defaults
@@ -46,6 +48,10 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1
 	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1 --repeats 3 --ranks 20 \
 	  --methods swift supervised_swift $(SPARSE) --name eicu_repeated
+	$(BIN)/python -m benchmarks.evidence eicu evaluation --quick --seed 1 --ranks 10 20 \
+	  --methods swift agreed_swift --name eicu_agreed
+	$(BIN)/python -m benchmarks.evidence bbc_fresh evaluation --quick --ranks 10 20 --data-sets 1 \
+	  --methods swift agreed_swift --name bbc_fresh_agreed
 	$(BIN)/python -m benchmarks.evidence bbc_all evaluation --quick --methods swift $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_unique evaluation --quick --methods swift $(SPARSE)
 	$(BIN)/python -m benchmarks.evidence bbc_fresh noise --quick --ranks 10 --data-sets 1 --draws 2 \

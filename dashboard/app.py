@@ -9,11 +9,12 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.server.doors import ClosedDoors
-from dashboard.session import cache, selection, state
+from dashboard.session import cache, reviewer, selection, state
 from dashboard.text.link import FIRST_PAGE
 from dashboard.text.wording import NOT_A_CAUSE, PAGES, capital, plural
 from dashboard.widgets.explained import show_words
 from dashboard.widgets.guard import guarded
+from dashboard.widgets.html import show_look
 from dashboard.widgets.origin import draw_page
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import show_sidebar
@@ -29,6 +30,7 @@ def main() -> None:
         show_problems(_without_doors())
         return
     state.read_url()
+    reviewer.keep_name()
     with cache.one_listing():
         _draw()
 
@@ -45,6 +47,7 @@ def _without_doors() -> SwiftError:
 
 def _draw() -> None:
     notices = guarded(selection.resolve) or []
+    show_look()
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")

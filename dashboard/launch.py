@@ -199,18 +199,24 @@ def open_browser(address: str) -> None:
 
 def settings(port: int, max_megabytes: int) -> dict[str, Any]:
     """Streamlit's options, flat, with the port and the size of a file that pages refuse."""
-    sections = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
-    flat = {
-        f"{section}.{name}": value
-        for section, values in sections.items()
-        for name, value in values.items()
-    }
+    flat = _flat(tomllib.loads(SETTINGS.read_text(encoding="utf-8")))
     return flat | {
         "server.port": port,
         "browser.serverPort": port,
         "server.headless": True,
         "server.maxUploadSize": max_megabytes,
     }
+
+
+def _flat(sections: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """Sections within sections under names with dots."""
+    found: dict[str, Any] = {}
+    for name, value in sections.items():
+        inner = (
+            _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+        )
+        found |= inner
+    return found
 
 
 if __name__ == "__main__":

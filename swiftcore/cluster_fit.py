@@ -7,7 +7,6 @@ the fits behind a consensus are one task each, side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from swiftcore.cluster.whole_fits import WholeFits
 from swiftcore.consensus_fits import Watch
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.shards.reader import ShardedDataset
-from swiftcore.fitting import FittedModel, fit_elsewhere
+from swiftcore.fitting import FittedModel, Stage, fit_elsewhere
 from swiftcore.parts_fit import Means, fit_in_parts
 from swiftcore.progress import FitsCallback, ProgressCallback
 from swiftcore.row_parts import Prepared, why_whole
@@ -52,19 +51,17 @@ def fit_on_cluster(
     callback: ProgressCallback | None = None,
     fits_callback: FitsCallback | None = None,
     checkpoint: FitCheckpoint | None = None,
-    stop: Callable[[], bool] = lambda: False,
+    stage: Stage | None = None,
 ) -> ClusterFit:
     """Factorize all rows of a data set on a cluster.
 
     Parameters
     ----------
-    data, spec, callback, fits_callback, checkpoint
+    data, spec, callback, fits_callback, stage, checkpoint
         As in :func:`swiftcore.fitting.fit_dataset`.
     address : str
-        ``local:4`` for four processes on this machine, or that of a Dask scheduler:
-        ``tls://host:8786``.
-    stop : callable
-        Whether somebody asked to stop a fit that tells of no iterations.
+        ``local:4`` for four processes on this machine, that of a Dask scheduler
+        (``tls://host:8786``), or the name of a configured cluster.
     """
     rows = data.shape[0] if isinstance(data, ShardedDataset) else data.tensor.shape[0]
     whole = why_whole(spec, rows, data if isinstance(data, Dataset) else None)
@@ -81,12 +78,13 @@ def fit_on_cluster(
                 spec,
                 means,
                 callback=callback,
+                stage=stage,
                 checkpoint=checkpoint,
                 make_team=team,
             )
             return ClusterFit(model, frozenset(teams[0].workers))
-        fits = WholeFits(client, stop)
+        fits = WholeFits(client)
         dataset = data.to_dataset() if isinstance(data, ShardedDataset) else data
         watch = Watch(fits_callback, callback, checkpoint)
-        model = fit_elsewhere(dataset, spec, fits.job, fits.n_workers, watch)
+        model = fit_elsewhere(dataset, spec, fits.job, fits.n_workers, watch, stage)
         return ClusterFit(model, frozenset(fits.workers), whole)

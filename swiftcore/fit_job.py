@@ -33,14 +33,14 @@ class FitJob:
     labels : list or None
         The class of each row, None where it is not known.
     elsewhere : callable, optional
-        Computes it in another process; gets the job and where it sets out.
+        Computes it in another process; gets the job, where it sets out and who is told.
     """
 
     spec: ModelSpec
     tensor: SparseTensor
     costs: list[Any] | None
     labels: Any
-    elsewhere: Callable[[FitJob, Mapping[str, Any]], Any] | None = None
+    elsewhere: Callable[[FitJob, Mapping[str, Any], ProgressCallback | None], Any] | None = None
 
     def run(
         self,
@@ -60,7 +60,7 @@ class FitJob:
             For the methods that keep their state; not where it is computed elsewhere.
         """
         if self.elsewhere is not None:
-            return self.elsewhere(self, dict(begin or {}))
+            return self.elsewhere(self, dict(begin or {}), callback)
         model = make_model(self.spec, n_jobs)
         kept: dict[str, Any] = dict(begin or {})
         if checkpoint is not None and "checkpoint" in signature(model.fit).parameters:

@@ -200,7 +200,12 @@ def fit_dataset(
 
 
 def fit_elsewhere(
-    dataset: Dataset, spec: ModelSpec, place: Place, n_jobs: int | None, watch: Watch
+    dataset: Dataset,
+    spec: ModelSpec,
+    place: Place,
+    n_jobs: int | None,
+    watch: Watch,
+    stage: Stage | None = None,
 ) -> FittedModel:
     """Factorize all rows of a data set in other processes; the result is the same.
 
@@ -212,8 +217,10 @@ def fit_elsewhere(
         How many fits are computed there at once.
     watch : Watch
         Who follows it, as in :func:`fit_dataset`.
+    stage : callable, optional
+        Gets the name of each stage when it begins.
     """
-    job, weighting = _prepare(dataset, spec, None, n_jobs, None)
+    job, weighting = _prepare(dataset, spec, None, n_jobs, stage)
     return _fitted(dataset, place(job), weighting, n_jobs, watch)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -106,6 +107,8 @@ HEAVY = (  # packages that take seconds to import, and the modules that import t
     "swiftcore.transport.sweep",
 )
 SESSION_DOORS = ("get", "set", "forget", "bind_widget")
+# they read what everybody said: one hands out what may be seen, one looks for what is new
+KNOWING = ("dashboard.session.cache", "dashboard.widgets.downloads")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
 FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
@@ -289,6 +292,17 @@ def test_pages_list_runs_through_the_session() -> None:
     forbid(listing, *STREAMLIT)
 
 
+def test_pages_read_results_through_the_session_which_knows_who_must_not_see_the_outcome() -> None:
+    def reading(name: str, tree: ast.AST) -> Found:
+        for node in nodes(tree, ast.Attribute):
+            own = node.attr in ("fit", "dataset") and "store()" in ast.unparse(node.value)
+            said = node.attr in ("latest", "all") and "reviews()" in ast.unparse(node.value)
+            if (own or said) and name not in KNOWING:
+                yield node.lineno, ast.unparse(node)
+
+    forbid(reading, *STREAMLIT)
+
+
 def test_library_code_logs_and_does_not_print() -> None:
     def printing(name: str, tree: ast.AST) -> Found:
         for node in nodes(tree, ast.Name):
@@ -335,6 +349,47 @@ def test_nothing_unsafe_is_drawn() -> None:
                 yield attribute.lineno, "a toast has no accessible name"
 
     forbid(unsafe, "dashboard")
+
+
+def test_html_is_drawn_in_one_place_and_comes_from_the_escaping_templates() -> None:
+    only = "dashboard.widgets.html"
+
+    def drawn(name: str, tree: ast.AST) -> Found:
+        for call in nodes(tree, ast.Call):
+            if ast.unparse(call.func).endswith("st.html"):
+                templated = (
+                    len(call.args) == 1
+                    and not call.keywords
+                    and isinstance(call.args[0], ast.Call)
+                    and ast.unparse(call.args[0].func) == "render"
+                )
+                if name != only or not templated:
+                    yield call.lineno, ast.unparse(call)
+        for found in nodes(tree, ast.Attribute):
+            if name != only and ast.unparse(found) == "st.html":
+                yield found.lineno, "st.html"
+        for imported, line in imports(tree):
+            if imported.endswith(".Markup"):
+                yield line, imported
+
+    forbid(drawn, "dashboard")
+    calls = [ast.unparse(one.func) for one in nodes(_tree(only), ast.Call)]
+    assert calls.count("st.html") == 1
+    environment = next(
+        one
+        for one in nodes(_tree("dashboard.report.templates"), ast.Call)
+        if ast.unparse(one.func) == "Environment"
+    )
+    assert {one.arg: ast.unparse(one.value) for one in environment.keywords}["autoescape"] == "True"
+    templates = (ROOT / "dashboard" / "report").glob("*.j2")
+    faults = [
+        one.name for one in templates if re.search(r"\|\s*safe\b|autoescape", one.read_text())
+    ]
+    assert faults == []
+
+
+def _tree(name: str) -> ast.AST:
+    return next(tree for path, tree in TREES.items() if module(path) == name)
 
 
 def test_no_error_is_swallowed() -> None:

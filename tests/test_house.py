@@ -77,12 +77,10 @@ ALLOWED_UNUSED = {  # patterns
     "__getattr__": "Python imports the names of the package by it, when they are needed",
     "deep": "scikit-learn's get_params has this argument",
     "loss_never_rises": "a promise of each factorizer that the contract tests hold it to",
-    "outcome_rates": "the card of a phenotype reads it",
     "readinto": "Python's buffered reader calls it on a stream of bytes",
     "retrieve_result": "joblib calls it on its backend",
     "serve": "the reading process is started by a line of Python that calls it",
     "supports_retrieve_callback": "joblib reads it from its backend",
-    "table_one": "the card of a phenotype reads it",
 }
 CALLED_BY_DECORATOR = ["@atexit.register", "@overload"]  # at exit; by compiled code
 

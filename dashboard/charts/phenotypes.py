@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from dashboard.charts import style
 from swiftcore.phenotypes.names import LESS
 
+NAMES_ABOVE = 90  # pixels for names at an angle
+MAP_CIRCLE = 70  # pixels across the largest
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
 
@@ -54,6 +56,46 @@ def feature_bars(table: pd.DataFrame, colour: str, weight_title: str) -> go.Figu
     return style.name_bars(figure, with_signs(table["feature"], table["weight"]))
 
 
+def phenotype_map(table: pd.DataFrame, chosen: str) -> go.Figure:
+    """Phenotypes as circles: the area by share, near where features are in common.
+
+    Parameters
+    ----------
+    table : DataFrame
+        id, name, share, x, y.
+    chosen : str
+        The id of the one that is marked.
+    """
+    largest = float(table["share"].max())
+    figure = go.Figure(
+        go.Scatter(
+            x=table["x"],
+            y=table["y"],
+            mode="markers+text",
+            text=table["id"],
+            textposition="middle center",
+            marker={
+                "size": table["share"],
+                "sizemode": "area",
+                "sizeref": 2 * largest / MAP_CIRCLE**2,
+                "sizemin": 9,
+                "color": [style.BLUE if one == chosen else style.SKY for one in table["id"]],
+                "opacity": 0.45,
+                "line": {"color": style.BLUE, "width": 1},
+            },
+            hovertext=[
+                f"{style.hover(f'{row.id}: {row.name_}')}<br>{row.share:.1%} of the data"
+                for row in table.rename(columns={"name": "name_"}).itertuples()
+            ],
+            hoverinfo="text",
+        )
+    )
+    style.dress(figure, height=420)
+    blank = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    figure.update_xaxes(**blank)
+    return figure.update_yaxes(**blank, scaleanchor="x")
+
+
 def with_signs(features: Sequence[str], weights: Sequence[float]) -> list[str]:
     """The features, with a word before those that a phenotype has less of."""
     pairs = zip(features, weights, strict=True)
@@ -73,7 +115,7 @@ def glance(
     ]
     figure = style.dress(
         _heat(weights, details, title),
-        height=style.grid_height(len(features), each=24, most=1400),
+        height=NAMES_ABOVE + style.grid_height(len(features), each=24, most=1400),
     )
     return _name_cells(figure, phenotypes, features)
 
@@ -89,7 +131,7 @@ def overlap(similarities: NDArray[np.float64], phenotypes: Sequence[str]) -> go.
     ]
     figure = style.dress(
         _heat(similarities, details, "Similarity", highest=1.0, tickformat=".1f"),
-        height=style.grid_height(len(phenotypes), each=30),
+        height=NAMES_ABOVE + style.grid_height(len(phenotypes), each=30),
     )
     return _name_cells(figure, phenotypes, phenotypes)
 
@@ -106,7 +148,7 @@ def _heat(
     return go.Figure(
         go.Heatmap(
             z=values,
-            colorscale=style.SIGNED_HEAT if signed else style.HEAT,
+            colorscale=style.SIGNED_HEAT if signed else style.LIGHT_HEAT,
             zmin=-top if signed else 0,
             zmax=top if signed else highest,
             hovertext=details,
@@ -124,9 +166,9 @@ def _heat(
 
 def _name_cells(figure: go.Figure, across: Sequence[str], down: Sequence[str]) -> go.Figure:
     """Names of the columns on top and of the rows at the left; after the figure is dressed."""
-    figure.update_xaxes(**_named(across, 12), side="top", showgrid=False)
-    figure.update_yaxes(**_named(down, 26), autorange="reversed", showgrid=False)
-    return figure
+    figure.update_xaxes(**_named(across, 24), side="top", tickangle=-45, showgrid=False)
+    figure.update_yaxes(**_named(down, 40), autorange="reversed", showgrid=False)
+    return figure.update_layout(margin_r=NAMES_ABOVE)  # the last name leans over the edge
 
 
 def _named(names: Sequence[str], longest: int) -> dict[str, Any]:

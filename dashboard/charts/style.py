@@ -25,10 +25,12 @@ METHOD_COLOURS = (*(colour for colour in SERIES if colour != GREY), "#7F0000")  
 MODE_COLOURS = (VERMILLION, BLUE, GREEN, PURPLE)
 TOWARDS, AWAY = VERMILLION, BLUE  # links with the outcome; the side and a word say it too
 HEAT = "Cividis"
+LIGHT_HEAT = [[0.0, "#FFFFFF"], [1.0, BLUE]]  # where most values are near 0
 SIGNED_HEAT = [[0.0, BLUE], [0.5, "#F7F7F7"], [1.0, VERMILLION]]  # below 0, 0, above
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "pentagon")
 INK, FAINT = "#1F2933", "#E5E7EB"
+PALE_INK, DARK, DARK_FAINT = "#F2F5F8", "#12171D", "#2C3640"  # of the dark theme
 FONT = "Source Sans, Source Sans Pro, Helvetica, Arial, sans-serif"
 AXIS = {
     "automargin": True,
@@ -128,6 +130,28 @@ def dress(figure: Figure, *, height: int, x: str = "", y: str = "", legend: bool
         "yaxis": {"title": {"text": y, **title}, **AXIS},
     }
     return figure
+
+
+def darken(figure: Figure) -> None:
+    """Give a dressed figure the colours of the dark theme."""
+    axis = {"gridcolor": DARK_FAINT, "tickcolor": DARK_FAINT, "linecolor": DARK}
+    figure.update_layout(
+        font={"color": PALE_INK},
+        paper_bgcolor=DARK,
+        plot_bgcolor=DARK,
+        hoverlabel={"bgcolor": DARK, "font": {"color": PALE_INK}},
+    )
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    for heat in figure.select_traces({"type": "heatmap"}):
+        if heat.colorscale[0][1] == LIGHT_HEAT[0][1]:
+            heat.colorscale = [[0.0, DARK], [1.0, SKY]]
+        elif heat.colorscale[0][1] == SIGNED_HEAT[0][1]:
+            heat.colorscale = [[0.0, SKY], [0.5, DARK], [1.0, ORANGE]]
+    for trace in figure.select_traces({"type": "bar"}):
+        trace.marker.line.color = DARK
+    if figure.layout.title.font.color == INK:
+        figure.layout.title.font.color = PALE_INK
 
 
 def say_source(figure: Figure, said: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.fit_view.row_tables import outcome_word
+from dashboard.fit_view.row_tables import outcome_words
 
 NORMAL = 1.959964  # of a 95 % interval
 
@@ -111,7 +111,7 @@ def _cases(
     """Which rows are counted, and what they are."""
     if outcome.dtype == np.bool_:
         return outcome.astype(bool), name or "the outcome"
-    words = np.array([outcome_word(value) for value in outcome])
+    words = outcome_words(outcome)
     if not speaks_for and carries.any():
         classes, counts = np.unique(words[carries], return_counts=True)
         speaks_for = str(classes[counts.argmax()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dashboard.store.agreement import by_phenotype, votes_on
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Settlement
 from swiftcore.data.building.diagnosis_groups import diagnosis_paths, suggested_group
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
@@ -23,6 +25,11 @@ from swiftcore.tensor import Mode, SparseTensor
 
 WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
 MAX_BARS = 12
+MAX_SHOWN = 8  # bars of a card; the tables have all
+# A lasso weight is the change of the log odds when membership grows by one standard deviation:
+# 0.5 is odds of 1.6 to 1, 0.2 of 1.2 to 1.
+STRONG, MODERATE = 0.5, 0.2
+SAME_PROFILE = 0.99  # cosine from which on two modes with the same labels are shown once
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +53,12 @@ class Profile:
     weak: int
     weak_share: float
     rare: int
+
+    def top(self, most: int) -> Profile:
+        """The first few; the others count as weak."""
+        kept, left = self.table[:most], self.table[most:]
+        share = self.weak_share + float(left["weight"].abs().sum())
+        return Profile(kept, self.weak + len(left), share, self.rare)
 
     def notes(self, limit: int, rows: str) -> list[str]:
         """What is not listed and why, in words.
@@ -71,27 +84,53 @@ class Link:
 
     Attributes
     ----------
-    direction : int
-        1 towards, -1 away, 0 none.
     weight : float
         The lasso coefficient; of several classes the one it speaks for most.
+    low, high : float
+        The ends of its 95 % interval.
     steady : float
         Share of the folds in which the sign was the same.
     towards : str
         The class it speaks for, when there are several.
+    several : bool
+        Whether there are several classes: then it can only speak for one of them.
     """
 
-    direction: int
     weight: float
+    low: float
+    high: float
     steady: float
     towards: str = ""
+    several: bool = False
+
+    @property
+    def direction(self) -> int:
+        """1 towards, -1 away; 0 if there is no link, or if its interval holds both."""
+        if self.low <= 0 <= self.high or (self.several and self.weight < 0):
+            return 0
+        return int(np.sign(self.weight))
+
+    @property
+    def strength(self) -> str:
+        """One word: strong, moderate, weak; unclear if the direction is; none without a weight."""
+        if self.weight == 0 or (self.several and self.weight < 0):
+            return "none"
+        if not self.direction:
+            return "unclear"
+        size = abs(self.weight)
+        return "strong" if size >= STRONG else "moderate" if size >= MODERATE else "weak"
+
+    @property
+    def arrow(self) -> str:
+        """The direction as a sign; empty without one."""
+        return {1: "\u25b2", -1: "\u25bc"}.get(self.direction, "")
 
     def words(self, outcome: str) -> str:
-        """Towards or away from what, or none; user text."""
-        if self.direction == 0:
-            return "none"
-        target = self.towards or outcome or "the outcome"
-        return f"{'towards' if self.direction > 0 else 'away from'} {target}"
+        """How strong, and towards or away from what; user text."""
+        if not self.direction:
+            return self.strength
+        side = "towards" if self.direction > 0 else "away from"
+        return f"{self.strength}, {side} {self.towards or outcome or 'the outcome'}"
 
 
 def presence(tensor: SparseTensor, axis: int) -> sparse.csr_array:
@@ -200,6 +239,18 @@ def match_runs(here: FittedRun, there: FittedRun) -> pd.DataFrame:
     return table.sort_values("similarity", ascending=False, ignore_index=True)
 
 
+def repeats(fit: FittedRun, axis: int) -> int:
+    """The earlier mode that says the same, as in words by words; 0 if there is none."""
+    for earlier in range(1, axis):
+        if fit.modes[earlier].labels == fit.modes[axis].labels:
+            pair = [profiles(fit.factors[place]) for place in (earlier, axis)]
+            sizes = np.prod([np.linalg.norm(one, axis=0) for one in pair], axis=0)
+            inner = np.einsum("ij,ij->j", *pair)
+            if np.all(inner >= SAME_PROFILE * sizes):
+                return earlier
+    return 0
+
+
 def same_features(here: Sequence[Mode], there: Sequence[Mode]) -> bool:
     """Whether two fits speak of the same features, so that they can be compared."""
     return [mode.labels for mode in here[1:]] == [mode.labels for mode in there[1:]]
@@ -214,9 +265,14 @@ def links(experiment: Experiment | None) -> dict[str, Link]:
     for name, rows in table.groupby("phenotype", sort=False):
         strongest = rows.loc[rows["weight"].idxmax() if len(rows) > 1 else rows.index[0]]
         weight, several = float(strongest["weight"]), len(rows) > 1
-        direction = 0 if weight == 0 or (several and weight < 0) else int(np.sign(weight))
-        towards = str(strongest["class"]) if several and direction else ""
-        found[str(name)] = Link(direction, weight, float(strongest["same_sign"]), towards)
+        found[str(name)] = Link(
+            weight,
+            float(strongest["low"]),
+            float(strongest["high"]),
+            float(strongest["same_sign"]),
+            str(strongest["class"]) if several and weight > 0 else "",
+            several,
+        )
     return found
 
 
@@ -229,18 +285,21 @@ def stability(experiment: Experiment | None) -> dict[str, float]:
     return dict(zip(table["phenotype"].astype(str), shares.astype(float), strict=True))
 
 
-def clinical_names(reviews: Iterable[Review]) -> dict[str, str]:
-    """The newest clinical name of each phenotype."""
-    named = sorted((review for review in reviews if review.name), key=lambda one: one.saved_at)
-    return {review.phenotype: review.name for review in named}
+def clinical_names(reviews: Sequence[Review], settled: Mapping[str, Settlement]) -> dict[str, str]:
+    """The agreed name of each phenotype, else the one that more reviewers gave than any other."""
+    voted = {name: vote.name for name, vote in votes_on(reviews).items()}
+    agreed = {name: one.name for name, one in settled.items()}
+    names = voted | {name: given for name, given in agreed.items() if given}
+    return {name: given for name, given in names.items() if given}
 
 
-def review_states(reviews: Iterable[Review]) -> dict[str, str]:
-    """What was judged of each phenotype: 'yes', or '1 yes, 1 no' where reviewers differ."""
-    verdicts: dict[str, list[str]] = {}
-    for review in reviews:
-        verdicts.setdefault(review.phenotype, []).append(review.verdict)
-    return {name: _tally(given) for name, given in verdicts.items()}
+def review_states(reviews: Iterable[Review], settled: Mapping[str, Settlement]) -> dict[str, str]:
+    """What was judged of each phenotype: 'yes', '1 yes, 1 no', or 'yes (agreed)'."""
+    tallies = {
+        name: _tally([review.verdict for review in group])
+        for name, group in by_phenotype(reviews).items()
+    }
+    return tallies | {name: f"{one.verdict} (agreed)" for name, one in settled.items()}
 
 
 def _tally(given: Sequence[str]) -> str:

@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.privacy.small_counts import hide_table
-from dashboard.store.results import FittedRun, entry_shares
 from swiftcore.phenotypes.describe import CARRIED
-from swiftcore.tensor import Mode, SparseTensor
+from swiftcore.tensor import SparseTensor
 
 BINS, SIGNED_BINS = np.linspace(0.0, 1.0, 11), np.linspace(-1.0, 1.0, 11)
 
@@ -27,7 +26,7 @@ def membership_table(
     picked = np.asarray(rows, dtype=np.int64)
     table = {"row": [labels[row] for row in picked]}
     if outcome is not None:
-        table["outcome"] = [outcome_word(outcome[row]) for row in picked]
+        table["outcome"] = outcome_words(outcome[picked])
     table["carries"] = (shared[picked] >= CARRIED).sum(axis=1)
     columns = {name: shared[picked, part] for part, name in enumerate(identifiers)}
     return pd.DataFrame({**table, **columns})
@@ -38,24 +37,10 @@ def outcome_word(value: object) -> str:
     return ("yes" if value else "no") if isinstance(value, bool | np.bool_) else str(value)
 
 
-def why(
-    row: int, fit: FittedRun, tensor: SparseTensor, modes: Sequence[str], most: int = 200
-) -> pd.DataFrame:
-    """The entries of one row, and which phenotype explains each most.
-
-    Parameters
-    ----------
-    modes : sequence of str
-        What to call the feature modes; two must not have the same name.
-
-    Returns
-    -------
-    DataFrame
-        One column per feature mode, value, phenotype, share; the heaviest entries first.
-    """
-    places, values = row_entries(tensor, row)
-    parts = entry_shares(fit.factors[0][row], fit.factors[1:], places[:, 1:])
-    return entries_table(places, values, parts, fit.modes, modes, fit.identifiers)[:most]
+def outcome_words(outcome: NDArray[np.generic]) -> NDArray[np.str_]:
+    """The same of many rows."""
+    values, codes = np.unique(outcome, return_inverse=True)
+    return np.array([outcome_word(value) for value in values])[codes]
 
 
 def row_entries(tensor: SparseTensor, row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -64,41 +49,28 @@ def row_entries(tensor: SparseTensor, row: int) -> tuple[NDArray[np.int64], NDAr
     return tensor.coordinates[begin:end], tensor.values[begin:end]
 
 
-def entries_table(
-    places: NDArray[np.int64],
-    values: NDArray[np.float64],
-    parts: NDArray[np.float64],
-    modes: Sequence[Mode],
-    names: Sequence[str],
-    identifiers: Sequence[str],
-) -> pd.DataFrame:
-    """Entries with the phenotype that explains each most, the heaviest first."""
-    table = {
-        name: [modes[axis].labels[place] for place in places[:, axis]]
-        for axis, name in enumerate(names, start=1)
-    }
-    best = parts.argmax(axis=1) if len(parts) else np.zeros(0, dtype=np.int64)
-    share = parts[np.arange(len(parts)), best]
-    table |= {
-        "value": values,
-        "phenotype": [
-            identifiers[part] if part_share > 0 else "none"
-            for part, part_share in zip(best, share, strict=True)
-        ],
-        "part of it": share,
-    }
-    return pd.DataFrame(table).sort_values(
-        ["value", "part of it"], ascending=False, kind="stable", ignore_index=True
-    )
+def find_rows(labels: Sequence[str], typed: str, most: int = 20) -> list[int]:
+    """Rows whose label is, else begins with, else holds a text; whatever its case."""
+    wanted = typed.strip().casefold()
+    if not wanted:
+        return []
+    holding = [row for row, label in enumerate(labels) if wanted in label.casefold()]
+
+    def nearness(row: int) -> tuple[bool, bool, int]:
+        return labels[row] != typed, not labels[row].casefold().startswith(wanted), row
+
+    return sorted(holding, key=nearness)[:most]
 
 
 def similar_rows(shared: NDArray[np.float64], row: int, count: int = 10) -> list[tuple[int, float]]:
     """The rows whose mix of phenotypes is most like this one's, with the cosine of the two."""
-    norms = np.linalg.norm(shared, axis=1)
-    scale = norms * norms[row]
+    scale = np.sqrt(np.einsum("ij,ij->i", shared, shared))
+    scale *= scale[row]
     cosines = np.divide(shared @ shared[row], scale, out=np.zeros(len(shared)), where=scale > 0)
     cosines[row] = -1.0
-    order = np.argsort(-cosines, kind="stable")[:count]
+    least = np.partition(cosines, -min(count, len(cosines)))[-min(count, len(cosines))]
+    near = np.flatnonzero(cosines >= least)
+    order = near[np.argsort(-cosines[near], kind="stable")][:count]
     return [(int(other), float(cosines[other])) for other in order if cosines[other] > 0]
 
 
@@ -114,7 +86,7 @@ def strength_counts(
     """
     groups = {"all": strength}
     if outcome is not None:
-        words = np.array([outcome_word(value) for value in outcome])
+        words = outcome_words(outcome)
         groups = {str(word): strength[words == word] for word in np.unique(words)}
     bins = SIGNED_BINS if (strength < 0).any() else BINS
     frames = [

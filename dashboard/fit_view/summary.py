@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from dashboard.fit_view.phenotype_tables import Link, Profile
 from dashboard.store.cards import DatasetCard
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Judged, Settlement
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.phenotypes.describe import Phenotype
 from swiftcore.phenotypes.names import CANDIDATES, working_names
@@ -36,13 +37,18 @@ class FitSummary:
     groups : dict of str to str
         The CCS group that holds most of the diagnoses of each; only of those that have one.
     names : dict of str to str
-        The clinician's name, else the working name; user text.
+        The agreed name, else the one that most reviewers gave, else the working name; user text.
     links : dict of str to Link
         Empty when the data set has no outcome.
     stability : dict of str to float
         Empty until a stability study of this fit is there.
     reviews : list of Review
         The newest of each reviewer and phenotype, of these very phenotypes.
+    settled : dict of str to Settlement
+        What was agreed on, of these very phenotypes.
+    blind_for : str
+        The reader, while the reader's review round is open: then there are no links, and of the
+        reviews only the reader's own. Else empty.
     limit : int
         Counts below it are hidden.
     """
@@ -59,6 +65,8 @@ class FitSummary:
     stability: dict[str, float]
     reviews: list[Review]
     limit: int
+    settled: dict[str, Settlement] = field(default_factory=dict)
+    blind_for: str = ""
 
     @property
     def row_noun(self) -> str:
@@ -68,6 +76,11 @@ class FitSummary:
     def title(self, identifier: str) -> str:
         """P03: its name; user text."""
         return f"{identifier}: {self.names.get(identifier, '')}"
+
+    def feature_modes(self) -> list[tuple[int, str]]:
+        """The modes to show, as axis and name: one that repeats another is left out."""
+        named = enumerate(next(iter(self.phenotypes.values())).items, start=1)
+        return [pair for pair in named if not phenotype_tables.repeats(self.fit, pair[0])]
 
     def common(self, axis: int) -> NDArray[np.bool_]:
         """Which features of a mode enough rows have to be shown."""
@@ -86,7 +99,7 @@ def summarize_fit(
     fit: FittedRun,
     phenotypes: Iterable[Phenotype],
     presence: Sequence[sparse.csr_array],
-    reviews: Iterable[Review],
+    judged: Judged,
     stability: Experiment | None,
     limit: int,
 ) -> FitSummary:
@@ -98,8 +111,9 @@ def summarize_fit(
         The largest share first, with :data:`FEATURES_READ` features each.
     presence : sequence of sparse array
         One per feature mode, from :func:`dashboard.fit_view.phenotype_tables.presence`.
-    reviews : iterable of Review
-        Of this run; those of another content are left out, for a number alone proves nothing.
+    judged : Judged
+        Of this run; what was said of another content is left out, for a number alone proves
+        nothing.
     stability : Experiment, optional
         A study of this very fit.
     """
@@ -114,7 +128,12 @@ def summarize_fit(
     labels = [mode.labels for mode in fit.modes[1:]]
     groups = {name: phenotype_tables.group_name(each, labels) for name, each in usable.items()}
     digests = {name: fit.phenotype_digest(part) for part, name in enumerate(fit.identifiers)}
-    own = [one for one in reviews if digests.get(one.phenotype) == one.phenotype_digest]
+    own = [one for one in judged.reviews if digests.get(one.phenotype) == one.phenotype_digest]
+    settled = {
+        name: one
+        for name, one in judged.settled.items()
+        if digests.get(name) == one.phenotype_digest
+    }
     return FitSummary(
         run,
         card,
@@ -123,9 +142,11 @@ def summarize_fit(
         tuple(presence),
         working,
         {name: group for name, group in groups.items() if group},
-        working | phenotype_tables.clinical_names(own),
-        phenotype_tables.links(fit.links),
+        working | phenotype_tables.clinical_names(own, settled),
+        {} if judged.blind_for else phenotype_tables.links(fit.links),
         phenotype_tables.stability(stability),
         own,
         limit,
+        settled,
+        judged.blind_for,
     )

@@ -17,6 +17,7 @@ from dashboard.privacy.small_counts import HIDDEN, hidden, hide_table
 from swiftcore.data.side_tables import Covariate, CovariateKind
 
 MAX_LISTED = 8  # values of one covariate; the rarest are put together
+MAX_FIRST = 10  # lines that a card shows at once
 UNKNOWN, OTHER = "not known", "all others"
 Flags = NDArray[np.bool_]
 
@@ -83,6 +84,18 @@ class TableOne:
     carriers: str
     others: str
     lines: tuple[NumberLine | TextLine, ...]
+
+    @property
+    def first(self) -> tuple[NumberLine | TextLine, ...]:
+        """The covariates that a card has room for, at least one."""
+        heights = [len(one.values) or 1 if isinstance(one, TextLine) else 1 for one in self.lines]
+        fitting = int(np.searchsorted(np.cumsum(heights), MAX_FIRST, side="right"))
+        return self.lines[: max(1, fitting)]
+
+    @property
+    def more(self) -> tuple[NumberLine | TextLine, ...]:
+        """The others."""
+        return self.lines[len(self.first) :]
 
 
 def table_one(carries: Flags, covariates: Sequence[Covariate], limit: int) -> TableOne:

@@ -24,6 +24,8 @@ from dashboard.store.request import EXPERIMENTS, OF_A_FIT, Request
 from dashboard.store.results import LAST_STATE, PROJECTION_FORMAT
 from dashboard.store.store import Store
 from dashboard.store.temporary import temporary_place
+from swiftcore.cluster.independent_parts import experiments_on
+from swiftcore.cluster_fit import fit_on_cluster
 from swiftcore.consensus_fits import FitsStopped
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, SwiftError, refuse
@@ -38,15 +40,21 @@ from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
 from swiftcore.projection import on_features, project_rows
 from swiftcore.refitting import refit
-from swiftcore.swift.checkpoint import FitCheckpoint
+from swiftcore.swift.checkpoint import FitCheckpoint, row_folders
 
 logger = logging.getLogger(__name__)
 Files = dict[str, bytes]
 FITS_COMPARED = "Making the fits to compare"
 
 
-def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files:
+def compute(store: Store, request: Request, reporter: ProgressReporter, cluster: str = "") -> Files:
     """The files of a result.
+
+    Parameters
+    ----------
+    cluster : str
+        Name of a configured cluster that computes it; empty: this process. New rows and refits
+        are always computed here.
 
     Raises
     ------
@@ -59,11 +67,11 @@ def compute(store: Store, request: Request, reporter: ProgressReporter) -> Files
     dataset = store.dataset(request.dataset)
     if request.kind == "fit":
         parent = _parent(store, request) if request.guidance else None
-        return compute_fit(store, dataset, request, reporter, parent)
+        return compute_fit(store, dataset, request, reporter, parent, cluster)
     if request.kind in EXPERIMENTS:
-        return compute_experiment(store, dataset, request, reporter)
+        return compute_experiment(store, dataset, request, reporter, cluster)
     if request.kind == "tune":
-        return compute_choice(store, dataset, request, reporter)
+        return compute_choice(store, dataset, request, reporter, cluster)
     return compute_projection(store, dataset, request.run, reporter)
 
 
@@ -73,6 +81,7 @@ def compute_fit(
     request: Request,
     reporter: ProgressReporter,
     parent: FittedModel | None,
+    cluster: str = "",
 ) -> Files:
     """A fit, or a refit of its parent; the state of it is kept until it is done."""
     notes = _FitNotes(reporter)
@@ -80,15 +89,19 @@ def compute_fit(
     checkpoint = FitCheckpoint(state, resumed=notes.resume)
     kept: dict[str, Any] = {"callback": notes, "stage": reporter.phase, "checkpoint": checkpoint}
     try:
-        if parent is None:
-            fitted = fit_dataset(dataset, request.spec, fits_callback=notes.compared, **kept)
-        else:
+        if parent is not None:
             fitted = refit(dataset, parent, request.guidance, **kept)
+        elif cluster:
+            kept["fits_callback"] = notes.compared
+            fitted = fit_on_cluster(dataset, request.spec, cluster, **kept).model
+        else:
+            fitted = fit_dataset(dataset, request.spec, fits_callback=notes.compared, **kept)
     except FitsStopped:
         raise Cancelled from None
     reporter.phase("Looking for links to the outcome")
     files = fit_files(fitted, dataset)
-    if fitted.outcome is FitOutcome.ITERATION_LIMIT and state.is_file():
+    whole = not row_folders(state)  # of rows in parts the file is not all
+    if fitted.outcome is FitOutcome.ITERATION_LIMIT and state.is_file() and whole:
         files[LAST_STATE] = state.read_bytes()
     return files
 
@@ -105,7 +118,7 @@ def fit_files(fitted: FittedModel, dataset: Dataset) -> Files:
 
 
 def compute_experiment(
-    store: Store, dataset: Dataset, request: Request, reporter: ProgressReporter
+    store: Store, dataset: Dataset, request: Request, reporter: ProgressReporter, cluster: str = ""
 ) -> Files:
     """An experiment; finished parts stay in the store until the whole is done."""
     settings = dict(request.settings)
@@ -118,7 +131,7 @@ def compute_experiment(
     chosen = ExperimentSettings(**settings, jobs=fits_at_once(store, request, [os.getpid()]))
     reporter.phase("Computing the first part")
     notes = _ExperimentNotes(reporter)
-    with side_by_side(store):
+    with side_by_side(store, cluster):
         experiment = run_experiment(
             request.kind,
             dataset,
@@ -130,29 +143,34 @@ def compute_experiment(
 
 
 def compute_choice(
-    store: Store, dataset: Dataset, request: Request, reporter: ProgressReporter
+    store: Store, dataset: Dataset, request: Request, reporter: ProgressReporter, cluster: str = ""
 ) -> Files:
     """The settings of a model within a time; finished fits stay until the whole is done."""
     settings = TuneSettings(**request.settings, jobs=fits_at_once(store, request, [os.getpid()]))
     reporter.phase("Trying the usual settings")
     notes, parts = _ExperimentNotes(reporter), store.checkpoints(request.key())
-    with side_by_side(store):
+    with side_by_side(store, cluster):
         found = tune(dataset, settings, progress=notes, checkpoints=parts)
     return {"experiment.json": found.to_json().encode()}
 
 
 @contextmanager
-def side_by_side(store: Store) -> Iterator[None]:
-    """Within it, parts of an experiment run in processes that end with this one."""
-    with temporary_place(store.temporary) as scratch:  # joblib shares large arrays through files
-        scratch.mkdir(mode=0o700)
-        try:
+def side_by_side(store: Store, cluster: str = "") -> Iterator[None]:
+    """Within it, parts of an experiment run on a cluster, or in processes that end with us."""
+    try:
+        if cluster:
+            with experiments_on(cluster):
+                yield
+            return
+        # joblib shares large arrays through files
+        with temporary_place(store.temporary) as scratch:
+            scratch.mkdir(mode=0o700)
             with parallel_config(
                 backend="loky", temp_folder=scratch, initializer=partial(leave_with, os.getpid())
             ):
                 yield
-        except Stopped:
-            raise Cancelled from None
+    except Stopped:
+        raise Cancelled from None
 
 
 def compute_projection(

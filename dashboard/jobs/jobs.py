@@ -46,10 +46,15 @@ class NotStarted(SwiftError):
     """The system refused a process or a file; nothing was left behind."""
 
 
-def start(store: Store, request: Request) -> str:
+def start(store: Store, request: Request, cluster: str = "") -> str:
     """The run that answers the request: stored, under way, or started now.
 
     However many ask at the same time, it is computed once.
+
+    Parameters
+    ----------
+    cluster : str
+        Name of a configured cluster that computes it; empty: this machine.
 
     Returns
     -------
@@ -81,7 +86,7 @@ def start(store: Store, request: Request) -> str:
                 remove(earlier, store.temporary)
             newest = max((card.created for card in runs), default=0.0)
             try:
-                job.create(request, max(time.time(), newest + 1e-3), attempt)
+                job.create(request, max(time.time(), newest + 1e-3), attempt, cluster)
                 _launch(store, job)
             except OSError as error:
                 remove(job.folder, store.temporary)

@@ -80,7 +80,7 @@ def _compute(root: Path, job: Job) -> None:
     from dashboard.store.lineage import carry_reviews
 
     with _lack_of_memory_in_words(need):
-        files = compute(store, request, reporter)
+        files = compute(store, request, reporter, str(about.get("cluster", "")))
     reporter.phase("Saving")
     if request.guidance:
         carry_reviews(store, request, files)

@@ -7,105 +7,32 @@ remember either.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.fit_view.phenotype_sheet import PhenotypeSheet, gather_sheet
 from dashboard.fit_view.phenotype_tables import presence
 from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
-from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT, hidden
+from dashboard.privacy.small_counts import DEFAULT_LIMIT, LOWEST_LIMIT
 from dashboard.report.sections import Section, experiment_sections, in_words_of
 from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
-from dashboard.store.reviews import Review
-from dashboard.text.wording import NOT_A_CAUSE, capital, count_of, label, plural, vocabulary
+from dashboard.store.rounds import Judged
+from dashboard.text.wording import NOT_A_CAUSE, capital, count_of, label, vocabulary
 from swiftcore import __version__
+from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.methods.catalogue import factorization, title_of
-from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
-from swiftcore.phenotypes.names import LESS
+from swiftcore.phenotypes.describe import describe_phenotypes
 from swiftcore.spec import ModelSpec
-from swiftcore.tensor import SparseTensor
 
-
-@dataclass(frozen=True)
-class Feature:
-    """One feature of a phenotype; ``rows`` is how many carriers have it, small counts hidden.
-
-    ``spread`` is how far the weight typically is from this one in the fits of a consensus.
-    """
-
-    name: str
-    weight: float
-    lift: float
-    rows: str
-    spread: float | None = None
-
-    @property
-    def said(self) -> str:
-        """The name, with a word before it if the phenotype has less of it."""
-        return f"{LESS}{self.name}" if self.weight < 0 else self.name
-
-
-@dataclass(frozen=True)
-class ModeSheet:
-    """The features of a phenotype in one mode, and a note on what is not listed."""
-
-    mode: str
-    features: tuple[Feature, ...]
-    note: str
-
-
-@dataclass(frozen=True)
-class PhenotypeSheet:
-    """One phenotype.
-
-    Attributes
-    ----------
-    identifier, digest : str
-        P01 and so on; the digest of its content, to which reviews are bound.
-    name : str
-        The clinician's name, else the working name.
-    working_name : str
-    group : str
-        The CCS group that holds most of its diagnoses; empty if codes are not known.
-    share : float
-        Of the model's mass.
-    carriers : str
-        How many rows carry it, small counts hidden.
-    link : str
-        In words; empty without an outcome.
-    weight, steady, found_again : float or None
-        Lasso weight, share of folds with its sign, share of repeated runs with the phenotype.
-    reviews : tuple of Review
-    modes : tuple of ModeSheet
-    found_in : tuple of two ints, or None
-        Of a consensus: in how many fits it was found, of how many.
-    found_rarely : bool
-        Whether most of those fits do not have it.
-    """
-
-    identifier: str
-    digest: str
-    name: str
-    working_name: str
-    group: str
-    share: float
-    carriers: str
-    link: str
-    weight: float | None
-    steady: float | None
-    found_again: float | None
-    reviews: tuple[Review, ...]
-    modes: tuple[ModeSheet, ...]
-    found_in: tuple[int, int] | None = None
-    found_rarely: bool = False
-
-    @property
-    def found_words(self) -> str:
-        """In how many fits of a consensus it was found; empty for a single fit."""
-        return "{} of {} fits".format(*self.found_in) if self.found_in else ""
+NOTHING_SAID = Judged()
+BLIND = (
+    "Written for a reviewer whose round is open: links to the outcome and what other reviewers "
+    "said are left out."
+)
 
 
 @dataclass(frozen=True)
@@ -119,8 +46,8 @@ class Report:
         Title of the factorization.
     signed : bool
         Whether features may have a weight below 0.
-    row_noun : str
-        What a row is called: patient, document.
+    row_noun, outcome : str
+        What a row is called: patient, document; what the outcome is called, if there is one.
     warnings : tuple of str
         What a reader must know before anything else.
     facts, settings : tuple of (str, str)
@@ -142,6 +69,7 @@ class Report:
     method: str
     signed: bool
     row_noun: str
+    outcome: str
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     settings: tuple[tuple[str, str], ...]
@@ -161,9 +89,9 @@ def gather_report(
     run: RunCard,
     card: DatasetCard,
     fit: FittedRun,
-    tensor: SparseTensor,
+    dataset: Dataset,
     *,
-    reviews: Iterable[Review] = (),
+    judged: Judged = NOTHING_SAID,
     experiments: Mapping[str, Experiment] | None = None,
     origins: Mapping[str, Origin] | None = None,
     limit: int = DEFAULT_LIMIT,
@@ -174,13 +102,12 @@ def gather_report(
     ----------
     run, card : RunCard, DatasetCard
     fit : FittedRun
-    tensor : SparseTensor
-        The data, for counting how many rows stand behind a feature.
-    reviews : iterable of Review
-        Of this run; those of another content are left out.
+    dataset : Dataset
+        The data that were fitted.
+    judged : Judged
+        Of this run; what was said of another content is left out.
     experiments, origins : dict of Experiment, dict of Origin
-        Any of stability, evaluation, noise, ablation (links come with the fit), and by kind
-        where those that were imported came from.
+        Any of stability, evaluation, noise, ablation; where those imported came from.
     limit : int
         The smallest count that may be shown; below 5 only for synthetic data.
 
@@ -196,12 +123,12 @@ def gather_report(
         card,
         fit,
         describe_phenotypes(fit.factors, fit.modes, FEATURES_READ, agreement=fit.agreement),
-        [presence(tensor, axis) for axis in range(1, tensor.n_modes)],
-        reviews,
+        [presence(dataset.tensor, axis) for axis in range(1, dataset.tensor.n_modes)],
+        judged,
         known.get("stability"),
         limit,
     )
-    phenotypes = tuple(_sheet(summary, each) for each in summary.phenotypes.values())
+    phenotypes = tuple(gather_sheet(summary, each, dataset) for each in summary.phenotypes.values())
     return Report(
         title=vocabulary(card.mode_names).phrase("Phenotype report"),
         subtitle=card.name,
@@ -209,7 +136,8 @@ def gather_report(
         method=title_of(fit.method),
         signed=fit.signed,
         row_noun=summary.row_noun,
-        warnings=_warnings(card, fit, limit),
+        outcome=card.outcome_name,
+        warnings=(*_warnings(card, fit, limit), *((BLIND,) if judged.blind_for else ())),
         facts=_facts(run, card, fit, len(phenotypes)),
         settings=_settings(fit),
         phenotypes=phenotypes,
@@ -247,48 +175,6 @@ def _check_limit(limit: int, card: DatasetCard) -> None:
             f"Give {LOWEST_LIMIT} or more.",
             kind=InvalidSettings,
         )
-
-
-def _sheet(summary: FitSummary, phenotype: Phenotype) -> PhenotypeSheet:
-    name = phenotype.identifier
-    link = summary.links.get(name)
-    return PhenotypeSheet(
-        identifier=name,
-        digest=summary.fit.phenotype_digest(phenotype.component),
-        name=summary.names[name],
-        working_name=summary.working_names[name],
-        group=summary.groups.get(name, ""),
-        share=phenotype.share,
-        carriers=hidden(len(phenotype.rows), summary.limit, summary.card.shape[0]),
-        link="" if link is None else link.words(summary.card.outcome_name),
-        weight=None if link is None else link.weight,
-        steady=None if link is None else link.steady,
-        found_again=summary.stability.get(name),
-        reviews=tuple(review for review in summary.reviews if review.phenotype == name),
-        modes=tuple(
-            _mode(summary, phenotype, axis, mode)
-            for axis, mode in enumerate(phenotype.items, start=1)
-        ),
-        found_in=phenotype.found_in,
-        found_rarely=phenotype.found_rarely,
-    )
-
-
-def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> ModeSheet:
-    profile = summary.profile(phenotype, axis)
-    carriers = len(phenotype.rows)
-    features = tuple(
-        Feature(
-            str(row.feature),
-            float(row.weight),
-            float(row.lift),
-            hidden(int(row.rows), summary.limit, carriers),
-            getattr(row, "spread", None),
-        )
-        for row in profile.table.itertuples()
-    )
-    notes = profile.notes(summary.limit, plural(summary.row_noun))
-    return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "")
 
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:

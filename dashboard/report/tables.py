@@ -8,15 +8,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard.report.contents import PhenotypeSheet, Report
+from dashboard.fit_view.phenotype_sheet import PhenotypeSheet
+from dashboard.report.contents import Report
 from dashboard.report.sections import Section, Table
 from dashboard.store.imported import SOURCE
 from dashboard.store.lineage import MADE
+from dashboard.store.rounds import Settlement
 from swiftcore.runtime.repeatable_zip import zip_bytes
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SCHEMA = 1
 OF_THE_PHENOTYPES = ("phenotypes", "features", "links")
+_AGREED = ("verdict", "name", "arbiter")
 _REVIEWED = ("reviewer", "name", "verdict", "problem", "duplicate_of", "confidence", "comment")
 
 
@@ -124,6 +127,9 @@ def _plain(sheet: PhenotypeSheet) -> dict[str, Any]:
         "reviews": [
             {name: getattr(review, name) for name in _REVIEWED} for review in sheet.reviews
         ],
+        "agreed": None
+        if sheet.agreed is None
+        else {name: getattr(sheet.agreed, name) for name in _AGREED},
     }
 
 
@@ -174,7 +180,16 @@ def _reviews(report: Report) -> Table:
         for each in report.phenotypes
         for review in each.reviews
     ]
+    rows += [
+        (each.identifier, "agreed", one.name, one.verdict, "", "", None, _decided_by(one))
+        for each in report.phenotypes
+        if (one := each.agreed) is not None
+    ]
     return _texts("reviews", "Reviews", columns, rows)
+
+
+def _decided_by(one: Settlement) -> str:
+    return f"decided by {one.arbiter}" if one.arbiter else "decided by vote"
 
 
 def _about(report: Report) -> Table:

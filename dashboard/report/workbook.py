@@ -1,9 +1,9 @@
 """A workbook in which clinicians name and judge phenotypes.
 
-One row per phenotype: what was found on the left, locked; empty columns with lists to choose from
-on the right. Every row carries the digest of what it shows, so that a judgement never passes
-to another phenotype of the same number. :mod:`dashboard.report.workbook_reading` is the way
-back in.
+One row per phenotype: what was found on the left, locked; columns to fill in with lists to choose
+from on the right, holding what their reviewer said so far. Every row carries the digest of what it
+shows, so that a judgement never passes to another phenotype of the same number.
+:mod:`dashboard.report.workbook_reading` is the way back in.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from dashboard.report.contents import PhenotypeSheet, Report
+from dashboard.fit_view.phenotype_sheet import PhenotypeSheet
+from dashboard.report.contents import Report
 from dashboard.store.reviews import PROBLEMS, VERDICTS
 from dashboard.text.display import clipped
 from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
@@ -33,8 +34,15 @@ TOP_FEATURES = 6
 MAX_CELL = 2000
 
 
-def make_workbook(report: Report) -> bytes:
-    """The workbook as the bytes of an XLSX file."""
+def make_workbook(report: Report, reviewer: str = "") -> bytes:
+    """The workbook as the bytes of an XLSX file.
+
+    Parameters
+    ----------
+    report : Report
+    reviewer : str
+        Who it is for: signed with this name, and filled with what that reviewer said so far.
+    """
     book = Workbook()
     sheet = book.active
     assert isinstance(sheet, Worksheet)
@@ -44,7 +52,7 @@ def make_workbook(report: Report) -> bytes:
     heading = _put(sheet, 1, 1, f"{report.title} ({report.method}): {report.subtitle}{source}")
     _set(heading, font=Font(bold=True, size=14))
     _put(sheet, REVIEWER_ROW, 1, "Your name")
-    _open_for_writing(_put(sheet, REVIEWER_ROW, 2, ""))
+    _open_for_writing(_put(sheet, REVIEWER_ROW, 2, reviewer))
     fill_in = "Fill in the yellow cells; rows may stay empty."
     notes = (NOT_A_DIAGNOSIS, NOT_A_CAUSE, report.made_for, fill_in)
     _put(sheet, 3, 1, " ".join(filter(None, notes)))
@@ -54,8 +62,8 @@ def make_workbook(report: Report) -> bytes:
     for row, each in enumerate(report.phenotypes, start=HEADER_ROW + 1):
         for column, value in enumerate(_found(each, report), start=1):
             _put(sheet, row, column, value)
-        for column in range(len(columns) - len(TO_FILL) + 1, len(columns) + 1):
-            _open_for_writing(_put(sheet, row, column, ""))
+        for column, value in enumerate(_said(each, reviewer), len(columns) - len(TO_FILL) + 1):
+            _open_for_writing(_put(sheet, row, column, value))
     _offer_choices(sheet, columns, len(report.phenotypes))
     _lay_out(sheet, columns)
     out = io.BytesIO()
@@ -101,10 +109,24 @@ def _found(each: PhenotypeSheet, report: Report) -> list[str]:
     ]
 
 
+def _said(each: PhenotypeSheet, reviewer: str) -> list[str]:
+    """What the reviewer said of it so far, in the order of the columns to fill in."""
+    one = next((review for review in each.reviews if review.reviewer == reviewer), None)
+    if one is None:
+        return [""] * len(TO_FILL)
+    sure = "" if one.confidence is None else str(one.confidence)
+    return [one.name, one.verdict, one.problem, one.duplicate_of, sure, one.comment]
+
+
+def as_written(text: str) -> str:
+    """A text as it stands in a cell: no formula, no control character, not too long."""
+    return csv_safe(clipped(text, MAX_CELL))
+
+
 def _put(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
-    """A cell of text and of nothing else: no formula, no link, no control character."""
+    """A cell of text and of nothing else: no formula, no link."""
     cell = sheet.cell(row, column)
-    cell.value = csv_safe(clipped(text, MAX_CELL))
+    cell.value = as_written(text)
     aligned = Alignment(wrap_text=row > HEADER_ROW, vertical="top")
     _set(cell, data_type="s", alignment=aligned)
     return cell
@@ -112,7 +134,7 @@ def _put(sheet: Worksheet, row: int, column: int, text: str) -> Cell:
 
 def _open_for_writing(cell: Cell) -> None:
     yellow = PatternFill("solid", fgColor="FFF8DC")
-    _set(cell, value=None, protection=Protection(locked=False), fill=yellow)
+    _set(cell, value=cell.value or None, protection=Protection(locked=False), fill=yellow)
 
 
 def _offer_choices(sheet: Worksheet, columns: Sequence[str], count: int) -> None:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import ParseError  # only to catch it  # nosec B405
 
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
-from dashboard.report.workbook import CONTENT, HEADER_ROW, REVIEWER_ROW, SHEET, TO_FILL
+from dashboard.report.workbook import (
+    CONTENT,
+    HEADER_ROW,
+    REVIEWER_ROW,
+    SHEET,
+    TO_FILL,
+    as_written,
+)
 from dashboard.store.reviews import MAX_LENGTH, PROBLEMS, VERDICTS, Review
 from swiftcore.data.reading.unpacking import check_entries
 from swiftcore.errors import InvalidData, Problem, refuse
@@ -75,6 +83,29 @@ def read_workbook(
     if problems:
         raise InvalidData(problems)
     return [_review(row, run, who) for _, row in rows]
+
+
+def changes(found: Iterable[Review], said: Iterable[Review]) -> list[Review]:
+    """The judgements that are not what their reviewer said already.
+
+    A cell holds a text made safe and perhaps cut; where nobody touched it, the text stays as it
+    was given.
+    """
+    before = {(one.phenotype, one.reviewer): replace(one, saved_at=0.0, id=0) for one in said}
+    new = []
+    for one in found:
+        old = before.get((one.phenotype, one.reviewer))
+        if old is not None:
+            texts = {key: getattr(old, key) for key in ("name", "comment")}
+            same = {
+                key: text
+                for key, text in texts.items()
+                if as_written(text).strip() == getattr(one, key)
+            }
+            one = replace(one, **same)
+        if one != old:
+            new.append(one)
+    return new
 
 
 def _rows(content: bytes) -> tuple[list[tuple[int, dict[str, str]]], str]:
@@ -226,6 +257,6 @@ def _review(row: Mapping[str, str], run: str, reviewer: str) -> Review:
         row["Makes sense"].casefold(),
         problem,
         row["Duplicate of"].upper() if problem == "duplicate" else "",
-        int(row["Confidence"] or 3),
+        int(row["Confidence"]) if row["Confidence"] else None,
         row["Comment"],
     )

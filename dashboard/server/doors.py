@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
@@ -25,6 +26,7 @@ from starlette.responses import (
 from starlette.websockets import WebSocketClose
 
 from dashboard.server.front_page import PAGE_PATHS, front_page, safe_headers
+from dashboard.text.link import browser_cookie
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -118,7 +120,7 @@ class ClosedDoors:
         given = [value for name, value in query if name == PARAMETER]
         if self.entrance.token and given and is_reading:
             rest = [(name, value) for name, value in query if name != PARAMETER]
-            return self._exchange(scope["path"], given, rest)
+            return self._exchange(scope, given, rest)
         if not self.entrance.is_known(headers):
             return self._ask_for_token(scope["path"])
         if scope["path"].startswith(CLOSED_PATHS):
@@ -150,16 +152,22 @@ class ClosedDoors:
         own = len(headers.getlist("host")) == 1 and self.entrance.is_own(host)
         return own and origins == [f"http://{host}"] and self.entrance.is_known(headers)
 
-    def _exchange(self, path: str, given: list[str], rest: list[tuple[str, str]]) -> Response:
-        """The cookie for the token, and the same page without it in the address."""
+    def _exchange(self, scope: Scope, given: list[str], rest: list[tuple[str, str]]) -> Response:
+        """The cookie for the token, and the same page without it in the address.
+
+        A second cookie tells browsers apart, so that a reload finds the reviewer's name again.
+        """
         if not all(self.entrance.opens(token) for token in given):
-            return self._ask_for_token(path)
+            return self._ask_for_token(scope["path"])
         query = f"?{urlencode(rest)}" if rest else ""
-        there = f"/{quote(path.lstrip('/'))}{query}"  # never another server, as in //name
+        there = f"/{quote(scope['path'].lstrip('/'))}{query}"  # never another server, as in //name
         answer = RedirectResponse(there, 303, headers=NOT_KEPT)
         answer.set_cookie(
             self.entrance.cookie, self.entrance.token, httponly=True, samesite="strict"
         )
+        browser = browser_cookie(self.entrance.port)
+        if browser not in HTTPConnection(scope).cookies:
+            answer.set_cookie(browser, secrets.token_hex(16), httponly=True, samesite="strict")
         return answer
 
     def _ask_for_token(self, path: str) -> Response:

@@ -63,11 +63,43 @@ HIDDEN = """<script>(() => {
   };
 })()</script>"""
 
+# The keys of the page Review, which Streamlit cannot bind: 1, 2 and 3 choose a verdict unless
+# somebody is typing; Ctrl+Enter saves from anywhere in the form, where a focused button would take
+# the Enter for itself. The name field of the next phenotype is focused, without scrolling, and
+# again if it is moved while the page is drawn, until a person presses something.
+REVIEW_KEYS = """<script>(() => {
+  const form = () => document.querySelector(".st-key-judgement");
+  const isIn = (here, at) => at === document.body || here.contains(at);
+  let last = null, wanted = false;
+  addEventListener("pointerdown", () => { wanted = false; }, true);
+  addEventListener("keydown", event => {
+    const here = form(), at = event.target, held = event.ctrlKey || event.metaKey;
+    wanted = false;
+    if (!here || !isIn(here, at) || event.altKey || event.isComposing) return;
+    if (event.key === "Enter" && held) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      at.blur();
+      here.querySelector(".st-key-save button").click();
+    } else if (/^[123]$/.test(event.key) && !held && !at.matches("input, textarea")) {
+      event.preventDefault();
+      here.querySelectorAll(".st-key-verdicts button")[event.key - 1].click();
+    }
+  }, true);
+  new MutationObserver(() => {
+    const here = form(), field = here && here.querySelector("input");
+    if (field !== last) [last, wanted] = [field, !!field];
+    if (wanted && isIn(here, document.activeElement)) field.focus({preventScroll: true});
+  }).observe(document, {childList: true, subtree: true});
+})()</script>"""
+
 
 def front_page() -> str:
-    """Streamlit's page, with the address of its server and the habit of hidden tabs."""
+    """Streamlit's page, with the address of its server, the habit of hidden tabs, and keys."""
     path = Path(str(files("streamlit"))) / "static" / "index.html"
-    return path.read_text(encoding="utf-8").replace("<head>", f"<head>{WHERE}{HIDDEN}", 1)
+    return path.read_text(encoding="utf-8").replace(
+        "<head>", f"<head>{WHERE}{HIDDEN}{REVIEW_KEYS}", 1
+    )
 
 
 def safe_headers(page: str) -> dict[str, str]:

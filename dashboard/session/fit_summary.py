@@ -24,7 +24,7 @@ def summary_of(run: str, dataset: str) -> FitSummary:
         fitted,
         cache.phenotypes(run),
         [cache.presence(dataset, axis) for axis in range(1, len(fitted.modes))],
-        cache.latest_reviews(run),
+        cache.judged(run),
         _stability(dataset, run),
         state.small_cells(),
     )

@@ -46,11 +46,11 @@ class Key(StrEnum):
     # uploaders are emptied by a new number
     UPLOADS = "uploads"  # data sets built in this session
     IMPORTS = "imports"  # runs imported in this session
+    DATABASE = "database"  # the reading of a database that runs or has ended
     COST_ATTACHED = "cost_attached"  # the similarity attached last, which is looked at then
     # the page Phenotypes
     TABLE_SEEN = "table_seen"  # whether the browser has had the table to itself
-    SORT = "sort"  # by what the table is sorted
-    PICKED = "picked"  # how often a phenotype was picked outside of the table
+    SORT = "sort"  # by what the list is sorted
     RELEVANCE = "relevance"  # weight of frequent against distinctive features
     OTHER = "other"  # the phenotype to compare with
     OTHER_RUN = "other_run"  # the run to compare with
@@ -61,10 +61,16 @@ class Key(StrEnum):
     ROW = "row"  # number of the row looked at
     SOUGHT = "sought"  # a label that was typed and not found
     BECAUSE = "because"  # the phenotype whose entries are listed
+    WITHOUT = "without"  # the phenotype that a row is looked at without
+    SPOKEN_FOR = "spoken_for"  # the class whose chance is explained
+    COLOUR = "colour"  # what the colours of the map of rows say
     PROJECTION = "projection"  # the run that described new rows
     # the page Review
     DRAFT = "draft"  # what was typed and not saved, by run and phenotype
-    SAVED_AT = "saved_at"  # when a judgement was saved last
+    ONLY_LOOKING = "only_looking"  # whether somebody without a name wants to see what was said
+    SETTLING = "settling"  # the phenotype on which reviewers differ that is looked at
+    ARBITER = "arbiter"  # who decides where votes do not
+    DECISION = "decision"  # what the arbiter chose and did not save, by run and phenotype
     WORKBOOK_SAVED = "workbook_saved"  # a sentence about a workbook, said once
     REVIEWS_RESTORED = "reviews_restored"  # what a restored copy of the judgements brought, once
     TROUBLE = "trouble"  # why a judgement could not be saved

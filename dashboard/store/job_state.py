@@ -68,13 +68,17 @@ class Job:
     def exists(self) -> bool:
         return (self.folder / "job.json").is_file()
 
-    def create(self, request: Request, created: float, attempt: int) -> None:
-        """A new folder by one rename; until the worker is up, the caller stands for it."""
+    def create(self, request: Request, created: float, attempt: int, cluster: str = "") -> None:
+        """A new folder by one rename; until the worker is up, the caller stands for it.
+
+        The cluster changes no bit of the answer, so it is no part of the request.
+        """
         about = {
             "request": request.plain(),
             "created": created,
             "attempt": attempt,
             "reached": self._reached(),
+            "cluster": cluster,
         }
         with temporary_place(self.temporary) as draft:
             draft.mkdir(mode=0o700)

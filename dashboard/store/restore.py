@@ -21,6 +21,7 @@ from dashboard.store.backup import ABOUT, BACKUP_FORMAT, REVIEWS, SEALED
 from dashboard.store.keeping import KEPT, set_kept
 from dashboard.store.review_file import ReviewsDamaged
 from dashboard.store.reviews import Review, Reviews
+from dashboard.store.rounds import Rounds
 from dashboard.store.store import SEEDED, Store
 from dashboard.store.temporary import remove, temporary_place
 from dashboard.store.verified_folder import SEAL, ChecksumMismatch, check_digests, is_whole
@@ -191,6 +192,7 @@ def _show(store: Store, stage: Path, judged: list[Review]) -> Restored:
         reviews.copies.restore()
         notes.append("The judgements here were damaged; the damaged file was put aside.")
     added = reviews.add_missing(judged) if judged else 0
+    Rounds(reviews).add_missing(Rounds(Reviews(stage)))
     new, there = dict.fromkeys(SEALED, 0), 0
     for place in SEALED:
         for folder in sorted((stage / place).glob("*")):

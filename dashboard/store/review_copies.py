@@ -14,14 +14,16 @@ from filelock import FileLock
 
 from dashboard.store.private_folder import make_private
 from dashboard.store.review_file import (
-    INSERT,
+    TABLES,
     ReviewsDamaged,
     ReviewsUnavailable,
     damaged,
     examine,
+    insert_into,
     is_possible,
     opened,
     opened_to_write,
+    rows_of,
     snapshot,
 )
 from dashboard.store.temporary import temporary_place
@@ -168,23 +170,26 @@ class ReviewCopies:
 
 def delete_reviews(path: Path, runs: Iterable[str]) -> None:
     """Delete what was said about runs; a file that says nothing about them is not written."""
-    marks = [(run,) for run in runs]
+    marks, tables = [(run,) for run in runs], [*TABLES, "drafts"]
+    where = "WHERE run = ? LIMIT 1"
     with opened(path) as connection:
-        ask = "SELECT 1 FROM reviews WHERE run = ? LIMIT 1"
-        if not any(connection.execute(ask, mark).fetchone() for mark in marks):
+        if not any(rows_of(connection, table, where, mark) for table in tables for mark in marks):
             return
     with opened_to_write(path) as connection:
-        connection.executemany("DELETE FROM reviews WHERE run = ?", marks)
+        for table in tables:
+            connection.executemany(f"DELETE FROM {table} WHERE run = ?", marks)  # nosec B608
         connection.commit()
 
 
 def _rescue(source: Path, target: Path) -> None:
     """Copy the rows of a damaged file that can be read, from its beginning and from its end."""
-    rows: dict[int, tuple[object, ...]] = {}
-    _read_until_damage(source, "SELECT * FROM reviews ORDER BY id ASC", rows)
-    _read_until_damage(source, "SELECT * FROM reviews ORDER BY id DESC", rows)
     with opened_to_write(target) as fresh:
-        fresh.executemany(INSERT, [rows[key] for key in sorted(rows) if is_possible(rows[key])])
+        for table in TABLES:
+            rows: dict[int, tuple[object, ...]] = {}
+            for order in ("ASC", "DESC"):
+                _read_until_damage(source, f"SELECT * FROM {table} ORDER BY id {order}", rows)
+            sound = [rows[key] for key in sorted(rows) if is_possible(table, rows[key])]
+            fresh.executemany(insert_into(table), sound)
         fresh.commit()
     examine(target)
 

@@ -1,5 +1,8 @@
 """The SQLite file of the reviews: opened, examined, copied; every failure in words.
 
+Judgements, closings of rounds and settlements are only ever added. Drafts come and go. A file of
+an earlier version has fewer tables; the next saving adds what is missing.
+
 It keeps SQLite's rollback journal and no write-ahead log: a log needs a second file even to read,
 and on a full or read-only disk that file cannot be made.
 """
@@ -18,7 +21,8 @@ from swiftcore.errors import SwiftError, refuse
 VERDICTS = ("yes", "possibly", "no")
 PROBLEMS = ("", "mixed", "duplicate", "artefact")
 PATIENCE = 30.0  # seconds to wait for another writer
-_SCHEMA = """
+VERSION = 2  # of the tables; the first had judgements and nothing else
+_SCHEMA = f"""
 BEGIN;
 CREATE TABLE IF NOT EXISTS reviews (
     run TEXT NOT NULL, phenotype TEXT NOT NULL, phenotype_digest TEXT NOT NULL,
@@ -29,6 +33,23 @@ CREATE TABLE IF NOT EXISTS reviews (
 CREATE INDEX IF NOT EXISTS by_run ON reviews (run, phenotype, reviewer);
 CREATE TRIGGER IF NOT EXISTS kept BEFORE UPDATE ON reviews
 BEGIN SELECT RAISE(ABORT, 'reviews are never changed'); END;
+CREATE TABLE IF NOT EXISTS closings (
+    run TEXT NOT NULL, reviewer TEXT NOT NULL, closed_at REAL NOT NULL, id INTEGER PRIMARY KEY
+);
+CREATE TRIGGER IF NOT EXISTS kept_closings BEFORE UPDATE ON closings
+BEGIN SELECT RAISE(ABORT, 'closings are never changed'); END;
+CREATE TABLE IF NOT EXISTS settlements (
+    run TEXT NOT NULL, phenotype TEXT NOT NULL, phenotype_digest TEXT NOT NULL,
+    verdict TEXT NOT NULL, name TEXT NOT NULL, arbiter TEXT NOT NULL,
+    saved_at REAL NOT NULL, id INTEGER PRIMARY KEY
+);
+CREATE TRIGGER IF NOT EXISTS kept_settlements BEFORE UPDATE ON settlements
+BEGIN SELECT RAISE(ABORT, 'settlements are never changed'); END;
+CREATE TABLE IF NOT EXISTS drafts (
+    run TEXT NOT NULL, reviewer TEXT NOT NULL, phenotype TEXT NOT NULL, typed TEXT NOT NULL,
+    PRIMARY KEY (run, reviewer, phenotype)
+) WITHOUT ROWID;
+PRAGMA user_version={VERSION};
 COMMIT;
 """  # all or nothing: a disk can be full after the first line
 _OBJECTS = {
@@ -36,13 +57,23 @@ _OBJECTS = {
     ("table", "sqlite_sequence"),
     ("index", "by_run"),
     ("trigger", "kept"),
+    ("table", "closings"),
+    ("trigger", "kept_closings"),
+    ("table", "settlements"),
+    ("trigger", "kept_settlements"),
+    ("table", "drafts"),
 }
 COLUMNS = (
     *("run", "phenotype", "phenotype_digest", "reviewer", "name", "verdict", "problem"),
     *("duplicate_of", "confidence", "comment", "saved_at", "id"),
 )
-NUMBERS = ("confidence", "saved_at", "id")
-INSERT = "INSERT INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+CLOSING = ("run", "reviewer", "closed_at", "id")
+SETTLEMENT = (
+    *("run", "phenotype", "phenotype_digest", "verdict", "name", "arbiter", "saved_at", "id"),
+)
+TABLES = {"reviews": COLUMNS, "closings": CLOSING, "settlements": SETTLEMENT}
+_NUMBERS = ("confidence", "saved_at", "closed_at", "id")
+UNSAID = 0  # stands in the file for a confidence that nobody gave
 
 
 class ReviewsUnavailable(SwiftError):
@@ -63,6 +94,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise _in_words(path, error) from error
+    except UnicodeDecodeError as error:  # also of SQLite's own words, about a name in the file
+        raise damaged(path, "a text that is none") from error
 
 
 @contextmanager
@@ -76,7 +109,9 @@ def opened_to_write(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA journal_mode=DELETE")
         connection.execute("PRAGMA synchronous=EXTRA")
         connection.execute("PRAGMA secure_delete=ON")
-        connection.executescript(_SCHEMA)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version < VERSION:
+            connection.executescript(_SCHEMA)
         yield connection
 
 
@@ -97,26 +132,47 @@ def examine(path: Path) -> int:
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         if path.stat().st_size % page:
             raise damaged(path, "a page that is not whole")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise _newer(path, version)
         there = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
         if not set(there) <= _OBJECTS:
             raise damaged(path, "tables that do not belong here")
-        sound = [is_possible(row) for row in connection.execute("SELECT * FROM reviews")]
-    if not all(sound):
-        raise damaged(path, f"{sound.count(False)} judgements that nobody can have made")
-    return len(sound)
+        sound = {
+            table: [is_possible(table, row) for row in rows_of(connection, table)]
+            for table in TABLES
+        }
+    wrong = sum(found.count(False) for found in sound.values())
+    if wrong or ("table", "reviews") not in there:
+        raise damaged(path, f"{wrong} judgements that nobody can have made")
+    return len(sound["reviews"])
 
 
-def is_possible(row: Sequence[object]) -> bool:
-    """Whether somebody can have made the judgement in a row of the table."""
-    if len(row) != len(COLUMNS):
+def rows_of(
+    connection: sqlite3.Connection, table: str, rest: str = "", values: Sequence[str] = ()
+) -> list[tuple[object, ...]]:
+    """Rows of a table, perhaps with conditions; none if an earlier version did not have it."""
+    ask = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    if connection.execute(ask, (table,)).fetchone() is None:
+        return []
+    return connection.execute(f"SELECT * FROM {table} {rest}", values).fetchall()  # nosec B608
+
+
+def insert_into(table: str) -> str:
+    """The statement that adds a row to one of the tables that only grow."""
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * len(TABLES[table]))})"  # nosec B608
+
+
+def is_possible(table: str, row: Sequence[object]) -> bool:
+    """Whether somebody can have said what stands in a row of a table that only grows."""
+    if len(row) != len(TABLES[table]):
         return False
-    named = dict(zip(COLUMNS, row, strict=True))
+    named = dict(zip(TABLES[table], row, strict=True))
+    choices = {"verdict": VERDICTS, "problem": PROBLEMS, "confidence": (UNSAID, 1, 2, 3, 4, 5)}
     return (
-        named["verdict"] in VERDICTS
-        and named["problem"] in PROBLEMS
-        and named["confidence"] in (1, 2, 3, 4, 5)
-        and isinstance(named["saved_at"], float)
-        and all(isinstance(named[name], str) for name in COLUMNS if name not in NUMBERS)
+        all(named[name] in known for name, known in choices.items() if name in named)
+        and all(isinstance(named[name], float) for name in named if name.endswith("_at"))
+        and all(isinstance(named[name], str) for name in named if name not in _NUMBERS)
     )
 
 
@@ -143,6 +199,17 @@ def damaged(path: Path, found: str) -> ReviewsDamaged:
         found[:120],
         "Restore a copy on the page Review; the damaged file is kept.",
         kind=ReviewsDamaged,
+    )
+
+
+def _newer(path: Path, version: int) -> ReviewsUnavailable:
+    return refuse(
+        "reviews-newer",
+        "The reviews cannot be read: a newer version of this program wrote them",
+        path.name,
+        f"version {version}",
+        "Update the program, then try again.",
+        kind=ReviewsUnavailable,
     )
 
 

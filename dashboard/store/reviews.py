@@ -5,13 +5,22 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dashboard.store.review_copies import ReviewCopies, delete_reviews
-from dashboard.store.review_file import INSERT, PROBLEMS, VERDICTS, opened, opened_to_write
+from dashboard.store.review_file import (
+    PROBLEMS,
+    UNSAID,
+    VERDICTS,
+    insert_into,
+    opened,
+    opened_to_write,
+    rows_of,
+)
 from swiftcore.errors import InvalidSettings, Problem, SwiftError
 
 MAX_LENGTH = {"reviewer": 200, "name": 500, "comment": 10_000}
@@ -36,8 +45,8 @@ class Review:
     problem : {"", "mixed", "duplicate", "artefact"}
     duplicate_of : str
         The other phenotype, when it is a duplicate.
-    confidence : int
-        1 (guessing) to 5 (certain).
+    confidence : int or None
+        1 (guessing) to 5 (certain); None if the reviewer did not say.
     saved_at, id : float, int
         Given by :meth:`Reviews.save`: seconds since 1970; a number that only grows.
     """
@@ -50,31 +59,10 @@ class Review:
     verdict: str = "possibly"
     problem: str = ""
     duplicate_of: str = ""
-    confidence: int = 3
+    confidence: int | None = None
     comment: str = ""
     saved_at: float = 0.0
     id: int = 0
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far reviewers agree on the verdicts of one run.
-
-    Attributes
-    ----------
-    reviewers, phenotypes : int
-        Reviewers in all; phenotypes that at least two of them judged.
-    share : float or None
-        Pairs of judgements of the same phenotype that agree; None without any pair.
-    kappa : float or None
-        The same beyond chance (Cohen's for two reviewers, Fleiss' for more); None if every
-        judgement is the same, for then chance explains all.
-    """
-
-    reviewers: int
-    phenotypes: int
-    share: float | None
-    kappa: float | None
 
 
 class Reviews:
@@ -107,31 +95,36 @@ class Reviews:
         """
         for review in reviews:
             _check(review)
-        self._examine()
-        with opened_to_write(self.path) as connection:
+        with self.writing() as connection:
+            _check_rounds(connection, reviews)
             (newest,) = connection.execute("SELECT MAX(saved_at) FROM reviews").fetchone()
             saved = []
             for review in reviews:
                 newest = max(time.time(), (newest or 0.0) + MIN_STEP)
                 saved.append(_insert(connection, replace(review, saved_at=newest)))
-            connection.commit()
-        self.keep_copy()
         return saved
+
+    @contextmanager
+    def writing(self, *, copied: bool = True) -> Iterator[sqlite3.Connection]:
+        """A connection; what was written with it is on the disk, and copied, when it ends well."""
+        self._examine()
+        with opened_to_write(self.path) as connection:
+            yield connection
+            connection.commit()
+        if copied:
+            self.keep_copy()
 
     def add_missing(self, reviews: Iterable[Review]) -> int:
         """Take over judgements from a copy of this or another store; those that are here stay.
 
         Returns how many were new. They keep their times, and their numbers where these are free.
         """
-        self._examine()
-        with opened_to_write(self.path) as connection:
-            here = connection.execute("SELECT * FROM reviews").fetchall()
-            known, taken = {row[:-1] for row in here}, {row[-1] for row in here}
+        with self.writing() as connection:
+            here = [_read(row) for row in rows_of(connection, "reviews")]
+            known, taken = {astuple(one)[:-1] for one in here}, {one.id for one in here}
             new = [one for one in reviews if astuple(one)[:-1] not in known]
             for review in sorted(new, key=lambda one: one.id in taken):  # free numbers first
                 _insert(connection, review, None if review.id in taken else review.id)
-            connection.commit()
-        self.keep_copy()
         return len(new)
 
     def keep_copy(self) -> None:
@@ -143,21 +136,18 @@ class Reviews:
 
     def latest(self, run: str) -> list[Review]:
         """The newest judgement of each reviewer on each phenotype, oldest first."""
-        found = self._select("SELECT * FROM reviews WHERE run = ? ORDER BY saved_at, id", run)
+        found = map(_read, self.rows("reviews", "WHERE run = ? ORDER BY saved_at, id", run))
         newest = {(one.phenotype, one.reviewer): one for one in found}
         return sorted(newest.values(), key=lambda one: (one.saved_at, one.id))
 
     def history(self, run: str, phenotype: str) -> list[Review]:
         """Every judgement of one phenotype, oldest first."""
-        return self._select(
-            "SELECT * FROM reviews WHERE run = ? AND phenotype = ? ORDER BY saved_at, id",
-            run,
-            phenotype,
-        )
+        which = "WHERE run = ? AND phenotype = ? ORDER BY saved_at, id"
+        return [_read(row) for row in self.rows("reviews", which, run, phenotype)]
 
     def all(self) -> list[Review]:
         """Every judgement there is, oldest first."""
-        return self._select("SELECT * FROM reviews ORDER BY saved_at, id")
+        return [_read(row) for row in self.rows("reviews", "ORDER BY saved_at, id")]
 
     def reviewed_runs(self) -> set[str]:
         """The runs about which anybody said anything."""
@@ -170,11 +160,18 @@ class Reviews:
             delete_reviews(self.path, every)
         self.copies.forget(every)
 
-    def _select(self, query: str, *values: str) -> list[Review]:
+    def rows(self, table: str, which: str = "", *values: str) -> list[tuple[Any, ...]]:
+        """Rows of a table of the file; none while there is no such table.
+
+        Raises
+        ------
+        ReviewsUnavailable
+            If they cannot be read now.
+        """
         if not self._examine():
             return []
         with opened(self.path) as connection:
-            return [Review(*row) for row in connection.execute(query, values)]
+            return rows_of(connection, table, which, values)
 
     def _examine(self) -> bool:
         """Whether there is a file with reviews; one that looks as when examined is not read again.
@@ -198,47 +195,36 @@ class Reviews:
 
 
 def _insert(connection: sqlite3.Connection, review: Review, number: int | None = None) -> Review:
-    cursor = connection.execute(INSERT, (*astuple(review)[:-1], number))
+    said = replace(review, confidence=review.confidence or UNSAID)
+    cursor = connection.execute(insert_into("reviews"), (*astuple(said)[:-1], number))
     return replace(review, id=int(cursor.lastrowid or 0))
 
 
-def agreement_of(reviews: Sequence[Review]) -> Agreement:
-    """How far verdicts agree, at most one per reviewer and phenotype."""
-    people = {review.reviewer for review in reviews}
-    by_phenotype: dict[str, list[Review]] = {}
-    for review in reviews:
-        by_phenotype.setdefault(review.phenotype, []).append(review)
-    shared = [group for group in by_phenotype.values() if len(group) > 1]
-    if not shared:
-        return Agreement(len(people), 0, None, None)
-    counts = [Counter(review.verdict for review in group) for group in shared]
-    shares = [
-        sum(n * (n - 1) for n in count.values()) / (count.total() * (count.total() - 1))
-        for count in counts
-    ]
-    observed = sum(shares) / len(shares)
-    by_chance = _chance(shared)
-    kappa = None if by_chance >= 1 else (observed - by_chance) / (1 - by_chance)
-    return Agreement(len(people), len(shared), observed, kappa)
+def _read(row: Sequence[Any]) -> Review:
+    found = Review(*row)
+    return replace(found, confidence=None if found.confidence == UNSAID else found.confidence)
 
 
-def _chance(shared: Sequence[Sequence[Review]]) -> float:
-    """Agreement to expect of reviewers who judge at random, each with the habits seen."""
-    people = sorted({review.reviewer for group in shared for review in group})
-    if len(people) == 2:  # Cohen: two habits
-        first, second = (
-            Counter(
-                review.verdict for group in shared for review in group if review.reviewer == person
-            )
-            for person in people
+def _check_rounds(connection: sqlite3.Connection, reviews: Iterable[Review]) -> None:
+    """A judgement after the round would not be blind; it is refused, not mixed with the others."""
+    closed = {(run, who) for run, who, *_ in rows_of(connection, "closings")}
+    late = sorted({one.reviewer for one in reviews if (one.run, one.reviewer) in closed})
+    if late:
+        raise InvalidSettings(
+            [
+                Problem(
+                    "round-closed",
+                    "The review round is closed, so its judgements stay as they are",
+                    "reviewer",
+                    ", ".join(late)[:80],
+                    "Settle what is still open on the page Review.",
+                )
+            ]
         )
-        return sum(first[verdict] * second[verdict] for verdict in VERDICTS) / len(shared) ** 2
-    every = Counter(review.verdict for group in shared for review in group)
-    return sum((n / every.total()) ** 2 for n in every.values())
 
 
 def _check(review: Review) -> None:
-    choices = (("verdict", VERDICTS), ("problem", PROBLEMS), ("confidence", (1, 2, 3, 4, 5)))
+    choices = (("verdict", VERDICTS), ("problem", PROBLEMS), ("confidence", (None, 1, 2, 3, 4, 5)))
     problems = [
         Problem(
             "review-choice",

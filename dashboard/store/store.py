@@ -55,6 +55,7 @@ from dashboard.store.temporary import remove, sweep, temporary_place
 from dashboard.store.verified_folder import (
     SEAL,
     ChecksumMismatch,
+    is_whole,
     publish,
     read_sealed,
     write_private,
@@ -334,7 +335,7 @@ class Store:
         if card.state is not RunState.DONE or (kinds and card.kind not in kinds):
             raise unknown_run(run_id, f"a {card.kind} that is {card.state.name.lower()}")
         try:
-            return reader(read_sealed(self.root / "runs" / run_id))
+            return reader(read_sealed(self.root / "runs" / run_id, unread=(results.LAST_STATE,)))
         except ChecksumMismatch as error:
             raise damaged_run(run_id, str(error)) from error
         except InvalidData as error:  # unchanged since it was written, and still of no use
@@ -380,9 +381,7 @@ class Store:
             sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
         )
         if self._sound.get(folder) != looks:
-            try:
-                read_sealed(folder)
-            except ChecksumMismatch:
+            if not is_whole(folder):
                 self._sound.pop(folder, None)
                 return False
             self._sound[folder] = looks

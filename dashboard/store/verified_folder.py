@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from io import BufferedReader
 from pathlib import Path
@@ -44,20 +44,35 @@ def seal_text(digests: Mapping[str, str]) -> bytes:
     return f"{lines}{hashlib.sha256(lines.encode()).hexdigest()}  {SEAL}\n".encode()
 
 
-def read_sealed(folder: Path) -> dict[str, bytes]:
+def read_sealed(folder: Path, unread: Collection[str] = ()) -> dict[str, bytes]:
     """Every file of a sealed folder; the bytes that were checked are the bytes handed out.
+
+    Parameters
+    ----------
+    unread : collection of str
+        Files that may be large and are not needed: checked piece by piece, and handed out empty.
 
     Raises
     ------
     ChecksumMismatch
         If anything was changed, is missing or was added.
     """
+    files, digests = {}, {}
     try:
-        files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+        for path in sorted(folder.iterdir()):
+            with path.open("rb") as file:
+                if path.name in unread:
+                    files[path.name] = b""
+                    digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+                else:
+                    files[path.name] = file.read()
+                    digests[path.name] = hashlib.sha256(files[path.name]).hexdigest()
     except OSError as error:
         raise ChecksumMismatch(error.strerror or "a file cannot be read") from error
-    check_files(files)
-    del files[SEAL]
+    if SEAL not in files:
+        raise ChecksumMismatch("no seal")
+    del digests[SEAL]
+    check_digests(files.pop(SEAL), digests)
     return files
 
 

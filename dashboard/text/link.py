@@ -15,6 +15,11 @@ PAGE_OF = {  # that shows the result of a kind of run
 }
 
 
+def browser_cookie(port: int) -> str:
+    """The cookie by which a server knows a browser again; cookies do not know ports."""
+    return f"swift-{port}-browser"
+
+
 @dataclass(frozen=True)
 class Link:
     """Where to look, whichever server shows it.

@@ -76,7 +76,9 @@ TOPICS = Vocabulary(
 
 def vocabulary(mode_names: Sequence[str]) -> Vocabulary:
     """The vocabulary of a data set, by what its modes are called."""
-    return TOPICS if mode_names and mode_names[0].casefold() == "document" else PHENOTYPES
+    words = [name.split()[-1:] == ["word"] for name in mode_names[1:]]  # word, other word
+    documents = bool(mode_names) and mode_names[0].casefold() == "document"
+    return TOPICS if documents or (words and all(words)) else PHENOTYPES
 
 
 # One line per idea: what a clinician reads, what a data scientist reads.
@@ -114,6 +116,8 @@ _PAIRS: dict[str, tuple[str, str]] = {
         "in it.",
         "Ranks by lambda log(weight) + (1 - lambda) log(lift), as pyLDAvis does.",
     ),
+    "special": ("special to it", "0: lift"),
+    "frequent": ("frequent in it", "1: weight"),
     "loss": ("Error on held-back rows", "Loss on validation rows"),
     "run": ("Result", "Run"),
     "iterations": ("Rounds", "Iterations"),
@@ -134,8 +138,76 @@ def label(key: str, wording: str) -> str:
     return WORDS[wording][key]
 
 
+def row_name(noun: str, label: str) -> str:
+    """How a row is shown wherever phenotypes are: 'patient P0007', never to be taken for P07."""
+    return f"{noun} {label}"
+
+
+# English nouns that get an English plural; what a data set calls its modes may be in any language
+_NOUNS = frozenset(
+    [
+        "admission",
+        "allergy",
+        "article",
+        "box",
+        "case",
+        "category",
+        "code",
+        "community",
+        "computation",
+        "concept",
+        "condition",
+        "copy",
+        "day",
+        "diagnosis",
+        "disease",
+        "document",
+        "drug",
+        "encounter",
+        "entry",
+        "event",
+        "feature",
+        "finding",
+        "fit",
+        "gene",
+        "group",
+        "ingredient",
+        "item",
+        "judgement",
+        "lab",
+        "medication",
+        "method",
+        "part",
+        "participant",
+        "patient",
+        "person",
+        "phenotype",
+        "procedure",
+        "result",
+        "reviewer",
+        "row",
+        "run",
+        "sample",
+        "stay",
+        "subject",
+        "symptom",
+        "term",
+        "test",
+        "text",
+        "topic",
+        "user",
+        "visit",
+        "ward",
+        "word",
+    ]
+)
+
+
 def plural(noun: str) -> str:
-    """More than one of a thing: patients, diagnoses, categories."""
+    """More than one of a thing: patients, diagnoses; a word that is not known stays as it is."""
+    last = noun.rsplit(" ", 1)[-1]
+    if last.lower() not in _NOUNS:
+        return noun
     if noun.endswith("is"):
         return f"{noun[:-2]}es"
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):

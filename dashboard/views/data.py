@@ -17,9 +17,10 @@ from dashboard.session.state import Key
 from dashboard.store.cards import DatasetCard
 from dashboard.text.display import clipped
 from dashboard.text.wording import capital, count_of
-from dashboard.widgets.add_data import add_data
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.empty import nothing_yet
 from dashboard.widgets.figure import show_figure
+from dashboard.widgets.from_database import add_from_files_or_database
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.similarity import show_similarity
@@ -39,12 +40,12 @@ def show() -> None:
     _say_built()
     if not state.current_dataset():
         nothing_yet("There are no data yet. Hand over some files here.")
-        guarded(add_data)
+        guarded(add_from_files_or_database)
         return
     views = {
         "This data set": _overview,
         "How similar features are": show_similarity,
-        "Add data": _add,
+        "Add data": add_from_files_or_database,
         "Storage": show_storage,
         "Delete": _delete,
     }
@@ -70,10 +71,6 @@ def _say_built() -> None:
     label = state.phrase("Find its phenotypes")
     if page is not None and st.button(label, type="primary", key="next"):
         st.switch_page(page)
-
-
-def _add() -> None:
-    add_data()
 
 
 def _overview() -> None:
@@ -117,6 +114,9 @@ def _show_entries(dataset: Dataset) -> None:
 
 
 def _show_outcome(dataset: Dataset) -> None:
+    if cache.is_blind(state.current_run()):
+        show_hidden("how many rows have which outcome")
+        return
     if dataset.outcome is None:
         st.markdown(
             state.phrase(

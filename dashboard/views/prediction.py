@@ -62,6 +62,8 @@ def show() -> None:
     words = ("Alarm", "Case", "Guessing", "95% interval")
     st.header("How well", help=explain(*words), anchor=False)
     guarded(lambda: experiments.show_newest("evaluation", lambda found: _how_well(card, found)))
+    if cache.is_blind(state.current_run()):  # as is said above the page
+        return
     st.header(
         state.phrase("Which phenotypes go with the outcome"),
         help=state.phrase(explain("Link to the outcome", "Unclear")),

@@ -26,6 +26,7 @@ from dashboard.widgets.active_runs import (
     show_active,
     show_interrupted,
 )
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.choose_for_me import choose_for_me
 from dashboard.widgets.comparisons import show_partners
 from dashboard.widgets.empty import nothing_yet
@@ -174,6 +175,9 @@ def _say_started(run_id: str) -> None:
 
 
 def _export(run: RunCard) -> None:
+    if cache.is_blind(run.id if run.kind == "fit" else ""):
+        show_hidden("the bundle, which holds links to the outcome")
+        return
     with_data = st.checkbox(
         "Put the data set, with its single rows, into the bundle too", key=f"with_data.{run.id}"
     )

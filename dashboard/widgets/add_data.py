@@ -15,16 +15,22 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.widgets.build_options import choose_options
+from dashboard.widgets.column_choice import show_first_rows
 from dashboard.widgets.handed_over import HandedFile, ask_for_files
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import download_csv, show_table
 from dashboard.widgets.text import plain
+from swiftcore.data.building.doubts import DOUBTS
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.parsed_tables import reading_options
 from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path, read_kept
 from swiftcore.data.from_path.sniff import KINDS
 from swiftcore.data.options import BuildOptions
 from swiftcore.errors import InvalidData, SwiftError
 
+YES = "option.yes"
+LARGE = 0.05  # of the rows read, from which on what is left out is shown large
+PARSED = ".tables"
 KEPT = ".bundle"  # what an inspection built, until another one or until it is stored
 TEMPLATE = """patient,diagnosis,medication,date,value,outcome
 0001,Essential hypertension,ACE inhibitors,2020-01-31,1,0
@@ -33,9 +39,11 @@ TEMPLATE = """patient,diagnosis,medication,date,value,outcome
 0002,Atrial fibrillation,Anticoagulants,2020-03-02,1,1
 """
 CAN_BE_READ = """What can be read:
-- one table of events, one line each (CSV, TSV, gz, Parquet), such as the template below;
-- several tables together: diagnoses, medications, patients;
+- one table of events, one line each (CSV, Excel, JSON lines, Parquet), such as the template below;
+- several tables together: diagnoses, medications, patients; also as sheets of one workbook, or
+  in a SQLite or DuckDB file;
 - the tables of an OMOP, MIMIC, Synthea or eICU export, together or as a zip;
+- a FHIR R4 export (ndjson or bundles), together or as a zip;
 - texts as a zip with one folder per category, or a table with a column of text;
 - a tensor: .tns, .npz, or a SWIFT data bundle.
 
@@ -63,9 +71,11 @@ def add_data() -> None:
         show_problems(InvalidData(guess.problems))
         return
     show_kind(guess)
+    show_first_rows(guess)
     above = st.container()  # problems stand above the choices that may fix them
     try:
         options = choose_options(guess, handed.name or guess.kind.replace("-", " "))
+        options = replace(options, yes=bool(st.session_state.get(YES)))
     except SwiftError as error:
         show_problems(error)
         return
@@ -74,15 +84,28 @@ def add_data() -> None:
     if inspection.problems:
         with above:
             show_problems(InvalidData(inspection.problems))
+    if options.yes or _only_doubts(inspection):
+        st.checkbox("It is meant so: build it all the same", key=YES)
+    if inspection.problems:
         return
     show_inspection(inspection)
-    synthetic = st.checkbox(
+    synthetic = ask_synthetic()
+    if st.button("Build the data set", type="primary", key="build"):
+        _build(handed, options, synthetic)
+
+
+def ask_synthetic() -> bool:
+    """Whether the data describe nobody, so that small counts need not be hidden."""
+    return st.checkbox(
         "These data are synthetic: they describe no real persons",
         help="Only then may small counts be shown.",
         key="option.synthetic",
     )
-    if st.button("Build the data set", type="primary", key="build"):
-        _build(handed, options, synthetic)
+
+
+def _only_doubts(inspection: Inspection) -> bool:
+    """Whether nothing but doubts stands against a build."""
+    return bool(inspection.problems) and all(one.code in DOUBTS for one in inspection.problems)
 
 
 @dataclass(frozen=True)
@@ -143,14 +166,15 @@ def _root() -> Path:
 def inspect(path: Path, options: BuildOptions) -> Inspection:
     """What lies at a path and what would be built of it, read in the guarded process."""
     plain = json.dumps(options.to_json(), sort_keys=True)
-    return _inspect(str(path), str(_kept(path, options)), plain)
+    return _inspect(str(path), str(_kept(path, options)), str(_parsed(path, options)), plain)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _inspect(path: str, kept: str, options: str) -> Inspection:
+def _inspect(path: str, kept: str, parsed: str, options: str) -> Inspection:
     for earlier in Path(kept).parent.glob(f"*{KEPT}"):  # one choice at a time fills the disk
         earlier.unlink(missing_ok=True)
-    return inspect_path(path, BuildOptions.from_json(json.loads(options)), keep=Path(kept))
+    chosen = BuildOptions.from_json(json.loads(options))
+    return inspect_path(path, chosen, keep=Path(kept), parsed=Path(parsed))
 
 
 def _kept(path: Path, options: BuildOptions) -> Path:
@@ -158,6 +182,13 @@ def _kept(path: Path, options: BuildOptions) -> Path:
     plain = json.dumps([uploads.looks(path), options.to_json()], sort_keys=True)
     name = hashlib.sha256(plain.encode()).hexdigest()
     return uploads.private_folder(path, _root()) / f"{name}{KEPT}"
+
+
+def _parsed(path: Path, options: BuildOptions) -> Path:
+    """Where the parsed tables of these files stay, until they are built or forgotten."""
+    plain = json.dumps([uploads.looks(path), reading_options(options)], sort_keys=True)
+    name = hashlib.sha256(plain.encode()).hexdigest()
+    return uploads.private_folder(path, _root()) / f"{name}{PARSED}"
 
 
 def show_kind(inspection: Inspection) -> None:
@@ -200,6 +231,7 @@ def show_left_out(inspection: Inspection) -> None:
     """Everything that does not enter the tensor, counted, and the guesses made."""
     if inspection.left_out:
         st.markdown("**Left out**")
+        _show_large(inspection)
         table = pd.DataFrame(
             [(one.where, one.count, one.reason) for one in inspection.left_out],
             columns=["Where", "How many", "Why"],
@@ -208,6 +240,15 @@ def show_left_out(inspection: Inspection) -> None:
         download_csv(table, "left_out")
     for note in inspection.notes:
         st.caption(f"Note: {plain(note, 500)}")
+
+
+def _show_large(inspection: Inspection) -> None:
+    """What is a large part of all rows read, in large figures."""
+    whole = max(inspection.tables.values(), default=0)
+    large = [one for one in inspection.left_out if one.count >= LARGE * whole]
+    large = sorted(large, key=lambda one: -one.count)[:3]
+    for column, one in zip(st.columns(max(len(large), 1)), large, strict=False):
+        column.metric(plain(f"{one.where}: {one.reason}", 90), f"{one.count:,}")
 
 
 def _dataset(path: Path, options: BuildOptions) -> Dataset:
@@ -233,6 +274,11 @@ def _build(handed: Handed, options: BuildOptions, synthetic: bool) -> None:
         file.forget()
     _inspect.clear()
     state.set(Key.UPLOADS, state.get(Key.UPLOADS, 0) + 1)  # an empty uploader next time
+    greet(identifier)
+
+
+def greet(identifier: str) -> None:
+    """Draw the page anew for a data set just built, with the next step."""
     state.set(Key.BUILT, identifier)
     state.choose_for_next(dataset=identifier)
     st.rerun()

@@ -9,20 +9,17 @@ import streamlit as st
 from dashboard.privacy import uploads
 from dashboard.session import cache
 from dashboard.text.display import clipped
+from dashboard.widgets.column_choice import choose_columns, choose_modes, show_outcome_rates
 from dashboard.widgets.handed_over import ask_for_file
+from swiftcore.data.building.fhir import FHIR
 from swiftcore.data.from_path.sandbox import Inspection
+from swiftcore.data.from_path.table_sources import table_names
 from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.fhir_resources import EVENTS
 
 DOCUMENTS = ("documents", "document-table")
+TABLES = ("table", "tables")
 TENSORS = ("tns", "npz", "bundle", "code-map")
-ROLES = {
-    "row": "Rows (patient, case, document)",
-    "features": "Features, with commas between them",
-    "value": "How often, or how much",
-    "outcome": "Outcome",
-    "date": "Date",
-    "visit": "Visit",
-}
 WORDS = {
     "join": {
         "patient": "all of one patient",
@@ -69,20 +66,39 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
     chosen: dict[str, Any] = {
         "name": st.text_input("Name of the data set", name[:60], max_chars=60, key="option.name")
     }
+    if kind not in (*DOCUMENTS, *TENSORS):
+        chosen |= _tables(inspection)
     left, right = st.columns(2)
     with left:
-        chosen |= _columns(inspection) if kind == "table" else {}
+        chosen |= choose_columns(inspection) if kind in TABLES else {}
+        chosen |= choose_modes(inspection) if kind in ("tns", "npz") else {}
         chosen |= _join() if kind not in (*DOCUMENTS, *TENSORS, "table") else {}
         chosen |= _words() if kind in DOCUMENTS else {}
         if kind == "tns":
             chosen["index_base"] = _choice("index_base", "The first index is called")
     with right:
-        chosen |= _outcome(inspection) if kind not in (*DOCUMENTS, *TENSORS, "table") else {}
+        chosen |= _outcome(inspection) if kind not in (*DOCUMENTS, *TENSORS) else {}
         if kind not in TENSORS:
             chosen["values"] = _choice("values", "A cell says")
     with st.expander("More choices"):
         chosen |= _more(kind)
     return BuildOptions(**chosen)
+
+
+def _tables(inspection: Inspection) -> dict[str, Any]:
+    """Which sheets, tables or types of resources to use, where there are several."""
+    names = EVENTS if inspection.kind == FHIR else table_names(inspection.tables)
+    if len(names) < 2:
+        return {}
+    wanted = st.multiselect(
+        "Only these tables",
+        names,
+        format_func=clipped,
+        accept_new_options=True,
+        placeholder="all that fit; choose, or type the name of a hidden sheet",
+        key="option.tables",
+    )
+    return {"tables": ", ".join(wanted)}
 
 
 def _choice(name: str, label: str, **options: Any) -> str:
@@ -92,22 +108,6 @@ def _choice(name: str, label: str, **options: Any) -> str:
             label, list(words), format_func=words.__getitem__, key=f"option.{name}", **options
         )
     )
-
-
-def _columns(inspection: Inspection) -> dict[str, Any]:
-    st.markdown("**Which column is what**")
-    columns = {}
-    for role, label in ROLES.items():
-        guess = inspection.mapping.get(role, "")
-        typed = st.text_input(
-            label,
-            placeholder=f"guessed: {clipped(guess)}" if guess else "none",
-            key=f"option.columns.{role}",
-            max_chars=300,
-        )
-        if typed and typed.strip():
-            columns[role] = typed.strip()
-    return {"columns": columns}
 
 
 def _join() -> dict[str, Any]:
@@ -133,6 +133,7 @@ def _outcome(inspection: Inspection) -> dict[str, Any]:
     source = _choice("outcome", "Outcome")
     chosen: dict[str, Any] = {"outcome": source}
     if source in ("", "column"):
+        show_outcome_rates(inspection.outcome_rates)
         chosen["outcome_column"] = (
             st.selectbox(
                 "Column of the outcome",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -12,7 +13,9 @@ from dashboard.session.state import Key
 from dashboard.text.display import clipped
 
 
-def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> str:
+def choose_phenotype(
+    summary: FitSummary, order: Sequence[str], place: str, width: int | Literal["stretch"] = 560
+) -> str:
     """A list with Previous and Next beside it; the chosen identifier.
 
     Parameters
@@ -21,6 +24,8 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
         Identifiers in the order in which Previous and Next walk.
     place : str
         The page, for the keys of the widgets.
+    width : int or "stretch"
+        Of the list.
     """
     now = state.current_phenotype()
     position = order.index(now)
@@ -28,7 +33,7 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
         st.selectbox(
             state.phrase("Phenotype"),
             order,
-            width=560,
+            width=width,
             format_func=lambda each: clipped(summary.title(each), 80),
             **state.bind_widget(Key.PHENOTYPE, now, _pick, place=place),
         )
@@ -52,6 +57,4 @@ def choose_phenotype(summary: FitSummary, order: Sequence[str], place: str) -> s
 
 
 def _pick(identifier: str) -> None:
-    """Tables that show the choice are drawn anew, so that they mark the new row."""
-    state.set(Key.PICKED, state.get(Key.PICKED, 0) + 1)
     state.choose(phenotype=identifier)

@@ -17,7 +17,9 @@ from dashboard.text.display import clipped
 from dashboard.text.wording import capital, plural
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.origin import say_origin
+from dashboard.widgets.phenotype_map import show_map
 from dashboard.widgets.profiles import weight_label
+from dashboard.widgets.ranking import show_ranking
 from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.methods.catalogue import title_of
@@ -25,13 +27,13 @@ from swiftcore.phenotypes.matching import FOUND_FROM, similarity
 from swiftcore.phenotypes.shares import profiles
 
 GLANCE_FEATURES = 30
-TABS = ("All at a glance", "Overlap", "Compare two", "Compare with another run")
+TABS = ("Map", "Table", "All at a glance", "Overlap", "Compare two", "Compare with another run")
 
 
 def show_comparisons(summary: FitSummary) -> None:
-    """Four tabs; only the open one is computed."""
+    """Tabs; only the open one is computed."""
     st.header(state.phrase("All phenotypes"), anchor=False)
-    draw = (_show_glance, _show_overlap, _show_two, _show_two_runs)
+    draw = (show_map, show_ranking, _show_glance, _show_overlap, _show_two, _show_two_runs)
     tabs = st.tabs(TABS, key="tabs.phenotypes", on_change="rerun")
     for tab, show in zip(tabs, draw, strict=True):
         if tab.open:
@@ -42,9 +44,8 @@ def show_comparisons(summary: FitSummary) -> None:
 def _show_glance(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import glance  # plotly: only once the table is drawn
 
-    names = list(summary.phenotypes)
-    components = [each.component for each in summary.phenotypes.values()]
-    for axis, mode in enumerate(next(iter(summary.phenotypes.values())).items, start=1):
+    names, components = _side_by_side(summary)
+    for axis, mode in summary.feature_modes():
         weights = profiles(summary.fit.factors[axis][:, components])
         size, common = np.abs(weights), summary.common(axis)
         strongest = np.where(common, size.max(axis=1), -1.0)
@@ -54,7 +55,12 @@ def _show_glance(summary: FitSummary) -> None:
         labels = [summary.fit.modes[axis].labels[row] for row in rows]
         st.markdown(f"**{plain(capital(plural(mode)), 40)}**")
         show_figure(
-            glance(weights[rows], labels, names, weight_label(weights[rows])),
+            glance(
+                weights[rows],
+                labels,
+                [summary.title(name) for name in names],
+                weight_label(weights[rows]),
+            ),
             f"Heatmap: how strong each of {len(rows)} {plural(mode)} is in each {_finding()}",
             pd.DataFrame(weights[rows], columns=names).assign(**{mode: labels})[[mode, *names]],
             f"glance_mode_{axis}",
@@ -70,22 +76,30 @@ def _finding() -> str:
 
 def _show_overlap(summary: FitSummary) -> None:
     from dashboard.charts.phenotypes import overlap  # plotly: only once the table is drawn
-    from dashboard.charts.style import clustered
 
-    components = [each.component for each in summary.phenotypes.values()]
-    names = list(summary.phenotypes)
+    names, components = _side_by_side(summary)
+    titles = [summary.title(name) for name in names]
     found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
     found = found[np.ix_(components, components)]
-    order = clustered(1 - np.abs(found))
-    found, names = found[np.ix_(order, order)], [names[place] for place in order]
     show_figure(
-        overlap(found, names),
+        overlap(found, titles),
         state.phrase("Heatmap: how similar any two phenotypes are; similar ones side by side"),
-        pd.DataFrame(found, columns=names).assign(Id=names)[["Id", *names]],
+        pd.DataFrame(found, columns=names).assign(Name=titles)[["Name", *names]],
         "overlap",
     )
-    said = "Bright squares off the diagonal are pairs that may be one phenotype."
+    said = "Coloured squares off the diagonal are pairs that may be one phenotype."
     st.caption(state.phrase(said))
+
+
+def _side_by_side(summary: FitSummary) -> tuple[list[str], list[int]]:
+    """Identifiers and components in an order in which similar phenotypes are neighbours."""
+    from dashboard.charts.style import clustered
+
+    names = list(summary.phenotypes)
+    components = [each.component for each in summary.phenotypes.values()]
+    found = similarity(summary.fit.factors[1:], summary.fit.factors[1:])
+    order = clustered(1 - np.abs(found[np.ix_(components, components)]))
+    return [names[place] for place in order], [components[place] for place in order]
 
 
 def _show_two(summary: FitSummary) -> None:
@@ -207,9 +221,9 @@ def _show_pair(
 ) -> None:
     from dashboard.charts.phenotypes import back_to_back  # plotly: only once the table is drawn
 
-    columns = st.columns(min(2, len(summary.fit.modes) - 1))
-    modes = next(iter(summary.phenotypes.values())).items
-    for axis, mode in enumerate(modes, start=1):
+    shown = summary.feature_modes()
+    columns = st.columns(min(2, len(shown)))
+    for axis, mode in shown:
         common = summary.common(axis)
         table = phenotype_tables.pair_table(fits, components, axis, common)
         with columns[(axis - 1) % len(columns)]:

@@ -59,10 +59,14 @@ def show_report(summary: FitSummary) -> None:
 def show_workbook(summary: FitSummary) -> None:
     """Judge in a spreadsheet and bring it back."""
     st.header("Judge in a spreadsheet", anchor=False)
-    st.markdown("Download the workbook, fill in the yellow cells, and bring it back here.")
+    st.markdown(
+        "Download the workbook, fill in the yellow cells, and bring it back here. It holds what "
+        "you judged so far."
+    )
+    reviewer = state.reviewer()
     st.download_button(
         "Download the workbook (XLSX)",
-        lambda: _workbook(summary),
+        lambda: _workbook(summary, reviewer),
         f"{file_name(f'judge_{summary.run[:8]}')}.xlsx",
         SHEET,
         key="workbook",
@@ -88,22 +92,31 @@ def _bring_back(summary: FitSummary) -> None:
 
 
 def save_workbook(summary: FitSummary, content: bytes) -> int:
-    """Save every judgement of a workbook; the number of them. All or, if one is wrong, none."""
-    from dashboard.report.workbook_reading import read_workbook  # openpyxl: only when it is needed
+    """Save the judgements of a workbook that are new; the number of them.
+
+    All or, if one is wrong, none. What was filled in when it went out and is the same is passed
+    over.
+    """
+    from dashboard.report.workbook_reading import (  # openpyxl: only when it is needed
+        changes,
+        read_workbook,
+    )
 
     digests = {
         name: summary.fit.phenotype_digest(each.component)
         for name, each in summary.phenotypes.items()
     }
     found = read_workbook(content, run=summary.run, digests=digests)
-    return len(cache.reviews().save_all(found))
+    new = changes(found, cache.reviews().latest(summary.run))
+    return len(cache.reviews().save_all(new)) if new else 0
 
 
 def report_of(summary: FitSummary) -> Report:
     """What the files say."""
     from dashboard.report.from_store import report_of_run  # plotly comes with it
 
-    return report_of_run(cache.store(), cache.reviews(), summary.run, summary.limit)
+    blind_for = summary.blind_for  # not of the session: a download is made outside of it
+    return report_of_run(cache.store(), cache.reviews(), summary.run, summary.limit, blind_for)
 
 
 def _html(summary: FitSummary) -> str:
@@ -124,7 +137,7 @@ def _json(summary: FitSummary) -> str:
     return report_json(report_of(summary))
 
 
-def _workbook(summary: FitSummary) -> bytes:
+def _workbook(summary: FitSummary, reviewer: str = "") -> bytes:
     from dashboard.report.workbook import make_workbook  # openpyxl: only when it is needed
 
-    return make_workbook(report_of(summary))
+    return make_workbook(report_of(summary), reviewer)

@@ -14,6 +14,7 @@ from dashboard.session.fit_summary import fit_summary
 from dashboard.session.shown_from import drawn_from
 from dashboard.store.cards import RunCard, RunState, belongs
 from dashboard.store.request import OF_A_FIT, Request
+from dashboard.text.display import clipped
 from dashboard.text.glossary import is_technical
 from dashboard.text.wording import count_of
 from dashboard.widgets.origin import say_origin
@@ -21,6 +22,7 @@ from dashboard.widgets.problems import show_problems
 from dashboard.widgets.refresh import follow
 from dashboard.widgets.sidebar import run_title, time_left
 from dashboard.widgets.text import plain
+from swiftcore.cluster.address import named_clusters
 from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.spec import DEFAULTS
@@ -32,6 +34,7 @@ MISSING = {
     "stability": "Whether these phenotypes are found again has not been tested yet.",
     "ranks": "How many phenotypes come back has not been tested yet.",
 }
+HERE = "this machine"
 WAYS_TO_END = (RunState.CANCELLED, RunState.FAILED, RunState.INTERRUPTED)
 
 
@@ -114,18 +117,47 @@ def start_button(
     except SwiftError as error:
         show_problems(error)
         return
-    st.caption("This is in the store already; it opens at once." if known else plain(sentence))
+    here = known or request.guidance or request.kind == "projection"
+    cluster = "" if here else choose_cluster(f"{key}.cluster")
+    if known:
+        sentence = "This is in the store already; it opens at once."
+    elif cluster:
+        sentence = "How long it takes depends on the workers of the cluster."
+    st.caption(plain(sentence))
     if not known:
         _warn_of_memory(request)
     if st.button(label, type="primary", key=key):
         try:
-            run = jobs.start(store, request)
+            run = jobs.start(store, request, cluster)
         except SwiftError as error:
             show_problems(error)
             return
         if started is not None:
             started(run)
         st.rerun()
+
+
+def choose_cluster(key: str) -> str:
+    """The cluster that computes, of those in the settings; empty: this machine."""
+    try:
+        names = list(named_clusters())
+    except SwiftError as error:
+        problem = error.problems[0]
+        st.caption(
+            f"The configured clusters cannot be used: {plain(problem.what)}. {plain(problem.cure)}"
+        )
+        return ""
+    if not names:
+        return ""
+    chosen = st.selectbox(
+        "Computed on",
+        ["", *names],
+        format_func=lambda name: clipped(name) or HERE,
+        key=key,
+        width=420,
+        help="The result is the same to the last bit, wherever it is computed.",
+    )
+    return chosen or ""
 
 
 def _warn_of_memory(request: Request) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.session import cache
 from dashboard.store.cost_tables import attached_tables
-from swiftcore.cost.cosine import cosine_cost, incidence
+from swiftcore.cost.cosine import cosine_cost
 from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.cost.outside.mode_cost import outside_cost, unknown_features
 from swiftcore.errors import InvalidCost
@@ -106,7 +106,7 @@ def _compared(
 ) -> tuple[NDArray[np.float64], tuple[str, ...], NDArray[np.int64], frozenset[str]]:
     found = cache.dataset(dataset)
     mode = found.tensor.modes[axis]
-    rows = incidence(found.tensor, axis, 0)
+    rows = cache.presence(dataset, axis).T.tocsr()
     supports = np.diff(rows.indptr)
     order = np.argsort(-supports, kind="stable")
     frequent = order[:MAX_COMPARED]

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.fit_view import row_tables
+from dashboard.fit_view.row_card import RowEntries, grouped_entries
 from dashboard.fit_view.summary import FitSummary
 from dashboard.jobs import jobs
 from dashboard.privacy import uploads
@@ -20,18 +21,20 @@ from dashboard.store.cards import NEW_ROWS, RunCard, RunState, belongs
 from dashboard.store.dataset_files import NEW_ROWS_NAME
 from dashboard.store.request import Request
 from dashboard.store.results import Projection, entry_shares
-from dashboard.text.display import clipped, visible
-from dashboard.text.wording import count_of, plural
+from dashboard.text.display import clipped
+from dashboard.text.wording import count_of, plural, row_name
 from dashboard.widgets.handed_over import HandedFile, ask_for_file
-from dashboard.widgets.one_row import show_entries, show_row_phenotypes
+from dashboard.widgets.one_row import shade_headings, show_entries, show_row_phenotypes
 from dashboard.widgets.origin import say_origin
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import run_name
-from dashboard.widgets.tables import download_csv, hundreds, percents, show_table
+from dashboard.widgets.tables import download_rows, show_table
 from dashboard.widgets.text import plain
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 from swiftcore.phenotypes.shares import row_shares
+
+OFFERED = 20  # new rows to choose from before anything was typed
 
 
 def show_new_rows(summary: FitSummary) -> None:
@@ -159,20 +162,28 @@ def _show_projection(summary: FitSummary, projection: Projection, limit: int) ->
         empty = hidden(len(projection.empty_rows), limit, len(projection.row_labels))
         st.warning(f"Rows with nothing that this result knows: {empty}.")
     shared = row_shares([projection.memberships, *projection.profiles])
-    table = _memberships(projection, shared)
+    count = len(projection.row_labels)
+    first, noun = _memberships(projection, shared, slice(200)), projection.modes[0].name
+    named = first.assign(**{noun: [row_name(noun, label) for label in first[noun]]})
     show_table(
-        hundreds(table[:200], projection.identifiers),
+        named,
         alt=state.phrase("New rows and their phenotypes"),
-        column_config=percents(projection.identifiers),
+        shaded=projection.identifiers,
+        column_config=shade_headings(summary),
     )
-    if len(table) > 200:
-        st.caption(f"The first 200 of {len(table):,} rows are shown; the file has all.")
-    download_csv(table, f"row_level_new_rows_{summary.run[:8]}", "Download row-level data (CSV)")
+    if count > 200:
+        st.caption(f"The first 200 of {count:,} rows are shown; the file has all.")
+    download_rows(
+        lambda chosen: _memberships(projection, shared, chosen),
+        count,
+        f"row_level_new_rows_{summary.run[:8]}",
+        "Download row-level data (CSV)",
+    )
     _show_one(summary, projection, shared)
 
 
-def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
-    rows = np.arange(len(shared))
+def _memberships(projection: Projection, shared: np.ndarray, chosen: slice) -> pd.DataFrame:
+    rows = np.arange(len(shared))[chosen]
     table = row_tables.membership_table(projection.row_labels, shared, projection.identifiers, rows)
     return table.rename(
         columns={"row": projection.modes[0].name, "carries": state.phrase("phenotypes carried")}
@@ -180,11 +191,18 @@ def _memberships(projection: Projection, shared: np.ndarray) -> pd.DataFrame:
 
 
 def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -> None:
-    labels = projection.row_labels[:1000]
+    noun, labels = projection.modes[0].name, projection.row_labels
+    typed = st.text_input(
+        f"Label of the {plain(noun, 40)}, or a part of it", width=420, key="new_row.label"
+    )
+    found = row_tables.find_rows(labels, typed) if typed else list(range(min(OFFERED, len(labels))))
+    if not found:
+        st.warning(f"No new {plain(noun, 40)} has this in its label.")
+        return
     row = st.selectbox(
         "Look at one",
-        range(len(labels)),
-        format_func=lambda each: visible(labels[each])[:80],
+        found,
+        format_func=lambda each: clipped(row_name(noun, labels[each]), 80),
         width=420,
         key="new_row",
     )
@@ -192,8 +210,7 @@ def _show_one(summary: FitSummary, projection: Projection, shared: np.ndarray) -
     mine = projection.coordinates[:, 0] == row
     places = projection.coordinates[mine]
     parts = entry_shares(projection.memberships[row], projection.profiles, places[:, 1:])
-    names = list(next(iter(summary.phenotypes.values())).items)
-    table = row_tables.entries_table(
-        places, projection.values[mine], parts, projection.modes, names, projection.identifiers
+    entries = RowEntries(
+        projection.modes, projection.identifiers, places, projection.values[mine], parts
     )
-    show_entries(summary, table, "row_level_new_entries")
+    show_entries(summary, grouped_entries(entries), "row_level_new_entries")

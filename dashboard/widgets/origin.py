@@ -11,6 +11,7 @@ from dashboard.session.shown_from import WITH_A_RESULT, drawn_from, found_by
 from dashboard.store.cards import RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.lineage import made_for
+from dashboard.widgets.blind import show_hidden
 from dashboard.widgets.guard import guarded
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.methods.catalogue import title_of
@@ -23,6 +24,8 @@ def draw_page(name: str, draw: Callable[[], object]) -> None:
     """Draw a page below the mark of what it is drawn from."""
     guarded(_show_origin)
     mine = name in OF_THE_FIT
+    if mine and name != "review" and cache.is_blind(state.current_run()):
+        show_hidden("links to the outcome, and what other reviewers said")
     guided = (guarded(_made_for) or "") if mine or name == "robustness" else ""
     if guided:
         st.warning(plain(guided))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -18,15 +18,39 @@ METHOD = "method"  # the column of a saved table that tells of another method th
 MAX_CELL = 200
 MAX_HEIGHT = 460
 MAX_ROWS = 12  # more than this scroll
+BLOCK = 10_000  # rows written to a file at a time
+SEEN = 0.005  # smaller shares round to 0 %
+TINT = "rgba(0, 114, 178, "  # the blue of the charts
 MAX_DIGITS = 6  # of numbers that have more, none are added
 
 
-def show_table(table: pd.DataFrame, alt: str, **options: Any) -> Any:
-    """A table whose texts are shown as typed; options go to ``st.dataframe``."""
+def show_table(table: pd.DataFrame, alt: str, shaded: Iterable[str] = (), **options: Any) -> Any:
+    """A table whose texts are shown as typed; options go to ``st.dataframe``.
+
+    Columns of shares that are named in ``shaded`` become percentages on a ground that is the
+    darker the larger they are; what rounds to nothing is left blank.
+    """
     options.setdefault("hide_index", True)
     options.setdefault("height", "content" if len(table) <= MAX_ROWS else MAX_HEIGHT)
     options["column_config"] = {**same_digits(table), **options.get("column_config", {})}
-    return st.dataframe(shown(table), alt=alt, **options)
+    names = [clipped(name) for name in shaded]
+    drawn = shown(table)
+    if names:
+        drawn = drawn.style.map(_ground, subset=names).format(_percent, subset=names)
+    return st.dataframe(drawn, alt=alt, **options)
+
+
+def _ground(share: float) -> str:
+    """Half transparent, so that text stays readable in both themes."""
+    return f"background-color: {TINT}{min(abs(share), 1.0) * 0.6:.2f})" if _rounds(share) else ""
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if _rounds(share) else ""
+
+
+def _rounds(share: float) -> bool:
+    return bool(abs(share) >= SEEN)
 
 
 def same_digits(table: pd.DataFrame) -> dict[str, Any]:
@@ -64,13 +88,13 @@ def percents(columns: Iterable[str], digits: int = 0) -> dict[str, Any]:
     return dict.fromkeys(columns, kind)
 
 
-def csv_bytes(table: pd.DataFrame) -> bytes:
+def csv_bytes(table: pd.DataFrame, *, header: bool = True) -> bytes:
     """The whole table as CSV; text that looks like a formula gets a quote before it."""
     safe = table.apply(
         lambda values: values.map(lambda cell: csv_safe(cell) if isinstance(cell, str) else cell)
     )
     safe.columns = [csv_safe(str(column)) for column in table]
-    text = safe.to_csv(index=False, lineterminator="\n")
+    text = safe.to_csv(index=False, lineterminator="\n", header=header)
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -93,10 +117,31 @@ def said_of_it() -> dict[str, str]:
 
 def download_csv(table: pd.DataFrame, name: str, label: str = "Download as CSV") -> None:
     """A button that writes the file only when it is pressed; what was imported says so in it."""
+    download_rows(lambda chosen: table.iloc[chosen], len(table), name, label)
+
+
+def download_rows(
+    table_of: Callable[[slice], pd.DataFrame], count: int, name: str, label: str
+) -> None:
+    """The same of a table that is made for some rows at a time, however many there are.
+
+    Parameters
+    ----------
+    table_of : callable
+        From the rows wanted to their lines.
+    count : int
+        Rows in all.
+    """
     said = said_of_it()
+
+    def written() -> bytes:
+        starts = range(0, max(count, 1), BLOCK)
+        blocks = (with_source(table_of(slice(first, first + BLOCK)), said) for first in starts)
+        return b"".join(csv_bytes(each, header=not n) for n, each in enumerate(blocks))
+
     st.download_button(
         label,
-        lambda: csv_bytes(with_source(table, said)),
+        written,
         file_name=f"{file_name(name)}.csv",
         mime="text/csv",
         key=f"csv.{name}",

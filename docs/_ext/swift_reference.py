@@ -29,6 +29,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import swiftcore
+from swiftcore.data.option_help import options_as_table
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.spec import SETTINGS
 
@@ -41,6 +42,14 @@ class Settings(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build the table."""
         return self.parse_text_to_nodes("\n".join(settings_table(SETTINGS)))
+
+
+class BuildOptionsTable(SphinxDirective):
+    """One line per option of a build, from their definitions."""
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table."""
+        return self.parse_text_to_nodes(options_as_table())
 
 
 class Methods(SphinxDirective):
@@ -129,6 +138,7 @@ def _directive(path: str) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directives known."""
     app.add_directive("settings", Settings)
+    app.add_directive("build-options", BuildOptionsTable)
     app.add_directive("methods", Methods)
     app.add_directive("command-help", CommandHelp)
     app.add_directive("layers", Layers)

@@ -19,8 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["dashboard"]:
         return _dashboard(words[1:])
-    chosen = _parser().parse_args(words)
     try:
+        chosen = _parser().parse_args(words)
         return int(chosen.run(chosen))
     except SwiftError as error:
         _show_problems(error)

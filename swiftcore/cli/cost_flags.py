@@ -63,7 +63,7 @@ def _read(name: str) -> CostTable:
                 "There is no such cost and no such file",
                 "--cost",
                 repr(name)[:80],
-                f"Give a file, or choose from {known}.",
+                f"Give a file, choose from {known}, or blend: 0.5*icd+0.5*cosine.",
             )
         )
     table, notes = read_costs(name)

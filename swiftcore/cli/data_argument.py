@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.sandbox import build_path
-from swiftcore.data.options import BuildOptions, options_from_text
+from swiftcore.data.option_help import settings_of_file
+from swiftcore.data.options import options_from_text
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import InvalidSettings, refuse
 
@@ -27,8 +28,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 def add_set(parser: argparse.ArgumentParser) -> None:
     """How files are read."""
-    known = ", ".join(option.name for option in fields(BuildOptions))
-    parser.epilog = f"NAME is one of: {known}. Example: --set values=binary --set columns.row=mrn"
+    parser.epilog = "swift data options lists every NAME with its values, default and an example."
     parser.add_argument(
         "--set",
         dest="settings",
@@ -37,6 +37,34 @@ def add_set(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="how to read and build",
     )
+    parser.add_argument(
+        "--options",
+        dest="settings",
+        action=_FromFile,
+        type=Path,
+        metavar="FILE",
+        help="a file of such settings (TOML); what is set after it goes before it",
+    )
+    parser.add_argument(
+        "--yes",
+        dest="settings",
+        action="append_const",
+        const="yes=yes",
+        help="build also what looks doubtful",
+    )
+
+
+class _FromFile(argparse.Action):
+    """Takes the settings of a file as if they had been typed."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.settings = [*namespace.settings, *settings_of_file(values)]
 
 
 def load_data(name: str, settings: Sequence[str]) -> Dataset:

@@ -1,8 +1,9 @@
-"""``swift data inspect``, ``swift data build`` and ``swift data generate``."""
+"""``swift data inspect``, ``build``, ``options`` and ``generate``."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from swiftcore.data.bundle import write_bundle
 from swiftcore.data.databases.addresses import is_database
 from swiftcore.data.databases.build import build_from_database
 from swiftcore.data.databases.inspect_database import inspect_database
-from swiftcore.data.from_path.report import build_bundle, describe
+from swiftcore.data.from_path.report import as_json, build_bundle, describe
 from swiftcore.data.from_path.sandbox import inspect_path
+from swiftcore.data.option_help import options_as_text
 from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.out_of_core.build import build_shards
 from swiftcore.data.out_of_core.database import MIN_MEMORY
@@ -49,8 +51,11 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
         metavar="AMOUNT",
         help=f"keep to so much memory while counting into NAME{ENDING} ({USUAL_MEMORY})",
     )
+    inspect.add_argument("--json", action="store_true", help="print the report as JSON")
     inspect.set_defaults(run=_inspect)
     build.set_defaults(run=_build)
+    options = actions.add_parser("options", help="every setting of how files are read and built")
+    options.set_defaults(run=_options)
     _add_generate(actions.add_parser("generate", help="make synthetic health records"))
 
 
@@ -78,8 +83,14 @@ def _inspect(chosen: argparse.Namespace) -> int:
         inspection = inspect_database(str(path), chosen.schema, options, _show_rows)
     else:
         inspection = inspect_path(path, options)
-    sys.stdout.write(describe(inspection) + "\n")
+    shown = json.dumps(as_json(inspection), indent=1) if chosen.json else describe(inspection)
+    sys.stdout.write(shown + "\n")
     return 2 if inspection.problems else 0
+
+
+def _options(chosen: argparse.Namespace) -> int:
+    sys.stdout.write(options_as_text() + "\n")
+    return 0
 
 
 def _build(chosen: argparse.Namespace) -> int:

@@ -68,7 +68,7 @@ def _title(experiment: Experiment, apart: dict[str, object], rank: int) -> str:
 def _scores(
     title: str, summary: pd.DataFrame, compared: pd.DataFrame, column: str, judged: str
 ) -> ShownTable:
-    """Mean, spread and folds of each line, and how far ours is ahead of it."""
+    """Mean, spread and folds of each line, and how far ours is ahead of it, if it is there."""
     beside = {str(row[column]): row for row in compared.to_dict("records")}
     ours = next((str(one) for one in summary[column] if str(one) not in beside), "")
     lines = []
@@ -81,13 +81,14 @@ def _scores(
                 number(row["mean"]),
                 number(row["sd"]),
                 str(row["n"]),
-                number(other.get("difference"), "+.3f"),
+                number(other.get("difference"), "+z.3f"),
                 interval(other.get("low"), other.get("high")),
             )
         )
     reference = _name(ours, column, "") or "ours"
     headings = (column, "mean", "SD", "n", f"{reference} ahead by", "95 % interval")
-    return ShownTable(title, headings, tuple(lines))
+    shown = len(headings) if beside else headings.index("n") + 1
+    return ShownTable(title, headings[:shown], tuple(line[:shown] for line in lines))
 
 
 def _name(name: str, column: str, judged: str) -> str:
@@ -155,13 +156,13 @@ def _fits(matches: pd.DataFrame, words: str, judged: str) -> Iterator[ShownTable
         )
 
 
-def number(value: object, form: str = ".3f") -> str:
-    """A number as text; blank where there is none."""
+def number(value: object, form: str = "z.3f") -> str:
+    """A number as text, never -0.000; blank where there is none."""
     known = isinstance(value, int | float) and np.isfinite(value)
     return format(value, form) if known else ""
 
 
 def interval(low: object, high: object) -> str:
     """From low to high; blank where there is none."""
-    first, second = number(low, "+.3f"), number(high, "+.3f")
+    first, second = number(low, "+z.3f"), number(high, "+z.3f")
     return f"{first} to {second}" if first and second else ""

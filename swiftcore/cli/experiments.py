@@ -6,6 +6,8 @@ import argparse
 import json
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,18 +21,20 @@ from rich.table import Table
 from swiftcore.cli.data_argument import add_data, load_data, screen
 from swiftcore.cli.experiment_tables import experiment_tables
 from swiftcore.cli.extras import how_to_install, missing
+from swiftcore.cli.fit_means import add_cluster, refuse_in_store
 from swiftcore.cli.in_store import ask_store, check_for_store, stored_settings
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.progress_log import ProgressLog
 from swiftcore.cli.spec_flags import add_spec, given_settings
 from swiftcore.cli.store_argument import add_results, check_results
+from swiftcore.cluster.independent_parts import experiments_on
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import SwiftError
 from swiftcore.evaluation.experiments.checkpoints import Stopped
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import NOISE_LEVELS, RECIPES, ExperimentSettings
-from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
+from swiftcore.evaluation.methods.catalogue import methods_for, spec_for
 from swiftcore.model_costs import attach_costs
 from swiftcore.progress import duration
 from swiftcore.spec import DEFAULTS, ModelSpec
@@ -62,7 +66,7 @@ def add_experiments(commands: Any) -> None:
             nargs="+",
             default=[],
             metavar="METHOD",
-            help=f"of {', '.join(CATALOGUE)}",
+            help=f"of {', '.join(methods_for(kind))}",
         )
         parser.add_argument("--ranks", nargs="+", type=int, help="default 10, or that of the spec")
         parser.add_argument("--folds", type=int, default=5, help="default 5, split 3 : 1 : 1")
@@ -77,6 +81,7 @@ def add_experiments(commands: Any) -> None:
             help="features per mode, chosen per fold from training rows; 0: all",
         )
         parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+        add_cluster(parser)
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--quick", action="store_true", help=QUICK.get(name, QUICK[""]))
         add_results(parser)
@@ -152,6 +157,7 @@ def _run(chosen: argparse.Namespace) -> int:
     spec = _judged_spec(chosen)
     settings = _settings(chosen, spec)
     check_results(chosen)
+    refuse_in_store(chosen)
     if chosen.data_dir is not None:
         check_for_store(chosen.kind, settings)
     dataset = load_data(chosen.data, chosen.settings)
@@ -202,8 +208,7 @@ def _run_here(
     with ProgressLog(chosen.out / "progress.log", screen) as log:
         log.note(f"{chosen.kind} of {dataset.name}: {json.dumps(settings.plain())}")
         try:
-            # Ctrl-C reaches the whole group; workers finish their part and leave it to this process
-            with _ExperimentLine(log) as line, parallel_config("loky", initializer=ignore_ctrl_c):
+            with _ExperimentLine(log) as line, side_by_side(chosen.cluster):
                 experiment = run_experiment(
                     chosen.kind, dataset, settings, checkpoints=chosen.out / "parts", progress=line
                 )
@@ -217,7 +222,22 @@ def _run_here(
     return experiment
 
 
-def ignore_ctrl_c() -> None:
+@contextmanager
+def side_by_side(cluster: str | None) -> Iterator[None]:
+    """Within it, parts of an experiment run on a cluster, or in processes that ignore Ctrl-C.
+
+    Ctrl-C reaches the whole group; workers finish their part and leave it to this process.
+    """
+    if not cluster:
+        with parallel_config("loky", initializer=_ignore_ctrl_c):
+            yield
+        return
+    with experiments_on(cluster) as team:
+        screen.print(f"On {cluster}: {team.count} parts at a time.", highlight=False, markup=False)
+        yield
+
+
+def _ignore_ctrl_c() -> None:
     """In a worker: let the process that asked for the work decide."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -132,9 +132,7 @@ def _run(chosen: argparse.Namespace, spec: ModelSpec, means: ChosenFit) -> Fitte
     try:
         with _FitLine() as line:
             watched = {"fits_callback": line.compared} if spec.consensus > 1 else {}
-            return means.run(
-                lambda: line.stop, chosen.jobs, callback=line, checkpoint=checkpoint, **watched
-            )
+            return means.run(chosen.jobs, callback=line, checkpoint=checkpoint, **watched)
     except FitsStopped as stopped:
         screen.print(escape(str(stopped)), highlight=False)
         return None

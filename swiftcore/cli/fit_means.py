@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,15 @@ def add_means(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="keep within so much memory, for example 4GB: rows are fitted in parts",
     )
+    add_cluster(parser)
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """The flag for a cluster alone."""
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="compute on a Dask cluster: local:4, or tls://host:8786 (extra [cluster])",
+        help="compute on a Dask cluster: local:4, tls://host:8786, or the name of a configured one",
     )
 
 
@@ -72,13 +76,11 @@ class ChosenFit:
             one = "" if spec.consensus > 1 else " One fit then runs on one worker."
             screen.print(f"{whole.capitalize()}.{one}", highlight=False, markup=False)
 
-    def run(self, stop: Callable[[], bool], n_jobs: int | None, **more: Any) -> FittedModel:
+    def run(self, n_jobs: int | None, **more: Any) -> FittedModel:
         """The fitted model; ``more`` are arguments of :func:`swiftcore.fitting.fit_dataset`."""
         if self._cluster:
             means = self._means(n_jobs)
-            found = fit_on_cluster(
-                self._data, self._spec, self._cluster, means=means, stop=stop, **more
-            )
+            found = fit_on_cluster(self._data, self._spec, self._cluster, means=means, **more)
             self.workers = len(found.workers)
             return found.model
         if self.in_parts:
@@ -93,7 +95,7 @@ class ChosenFit:
 
 def refuse_in_store(chosen: argparse.Namespace) -> None:
     """The dashboard's own jobs have neither a budget nor a cluster."""
-    given = [name for name in ("memory", "cluster") if getattr(chosen, name)]
+    given = [name for name in ("memory", "cluster") if getattr(chosen, name, None)]
     if given and chosen.data_dir is not None:
         raise refuse(
             "means-in-store",

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from joblib import parallel_config
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
-from swiftcore.cli.experiments import ignore_ctrl_c, write_experiment_page
+from swiftcore.cli.experiments import side_by_side, write_experiment_page
+from swiftcore.cli.fit_means import add_cluster, refuse_in_store
 from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.store_argument import add_results, check_results
@@ -61,6 +61,7 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=USUAL.seed)
     parser.add_argument("--jobs", type=int, default=USUAL.jobs, help="processes (default 1)")
+    add_cluster(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_results(parser)
     parser.set_defaults(run=_run)
@@ -77,13 +78,14 @@ def _minutes(text: str) -> float:
 
 def _run(chosen: argparse.Namespace) -> int:
     check_results(chosen)
+    refuse_in_store(chosen)
     names = ("ranks", "minutes", "guided", "seed", "jobs")
     settings = TuneSettings(**{name: getattr(chosen, name) for name in names})
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     run, known = "", False
     if chosen.data_dir is None:
-        answer = _compute(dataset, settings, chosen.out / "parts")
+        answer = _compute(dataset, settings, chosen.out / "parts", chosen.cluster)
     else:
         stored = ask_store(chosen, dataset, "tune", settings.plain())
         answer = None if stored is None else stored.experiment()
@@ -103,10 +105,12 @@ def _run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _compute(dataset: Dataset, settings: TuneSettings, parts: Path) -> Experiment | None:
+def _compute(
+    dataset: Dataset, settings: TuneSettings, parts: Path, cluster: str | None
+) -> Experiment | None:
     """The choice, made in this process; None if it was stopped."""
     try:
-        with _TuneLine() as line, parallel_config("loky", initializer=ignore_ctrl_c):
+        with _TuneLine() as line, side_by_side(cluster):
             return tune(dataset, settings, checkpoints=parts, progress=line)
     except Stopped as stopped:
         screen.print(escape(str(stopped)), highlight=False)

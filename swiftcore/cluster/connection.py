@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from swiftcore.cluster.address import ClusterAddress, read_address, unreachable
+from swiftcore.cluster.address import ClusterAddress, find_cluster, lost, unreachable
 from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.swift.fit_file import PACKAGES
 
 COMPARED = ("swift-phenotyping", *PACKAGES, "dask", "distributed")
 PATIENCE = 60.0  # seconds for the first worker to come
+IN_WORKERS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C is for us
 TLS_FILES = ("ca-file", "client.cert", "client.key")
 
 
@@ -26,13 +29,19 @@ def connected(text: str) -> Iterator[Any]:
     ------
     InvalidSettings
         When it cannot be reached or trusted, or when a worker runs other packages.
+    SwiftError
+        When it gives up meanwhile.
     """
-    address = read_address(text)
+    address = find_cluster(text)
     import dask
-    import distributed  # noqa: F401  brings its own part of the configuration
+    import distributed
+    from distributed.comm.core import CommClosedError
+    from distributed.utils import silence_logging_cmgr
 
+    silent: Any = silence_logging_cmgr  # no types
     with (
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "100GB"}),
+        silent(logging.CRITICAL),  # what goes wrong is said in our words
         _client(address) as client,
     ):
         try:
@@ -40,7 +49,10 @@ def connected(text: str) -> Iterator[Any]:
         except TimeoutError as error:
             raise unreachable(text, "a scheduler without workers") from error
         _compare_packages(client)
-        yield client
+        try:
+            yield client
+        except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
+            raise lost((str(error).splitlines() or [type(error).__name__])[-1]) from error
 
 
 @contextmanager
@@ -58,21 +70,47 @@ def _client(address: ClusterAddress) -> Iterator[Any]:
                 host="127.0.0.1",
                 dashboard_address=None,
                 memory_limit=0,
+                silence_logs=logging.CRITICAL,
+                preload=[IN_WORKERS],
             ) as cluster,
-            dask_objects.Client(cluster) as client,
+            dask_objects.Client(cluster, set_as_default=False) as client,
         ):
             yield client
         return
-    if address.secure:
-        _check_certificates()
+    security = _security(address) if address.secure else None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions: they are compared below, and refused
-            client = dask_objects.Client(address.url, timeout=PATIENCE / 4, set_as_default=False)
+            client = dask_objects.Client(
+                address.url, timeout=PATIENCE / 4, set_as_default=False, security=security
+            )
     except (OSError, TimeoutError, ValueError) as error:
         raise unreachable(address.url, f"{type(error).__name__}: {error}") from error
     with client:
         yield client
+
+
+def _security(address: ClusterAddress) -> Any:
+    """Certificates of a configured cluster, or those that Dask is configured to use."""
+    from distributed.security import Security
+
+    if not address.tls:
+        _check_certificates()
+        return None
+    if absent := [str(file) for file in address.tls if not file.is_file()]:
+        raise refuse(
+            "cluster-certificates",
+            "TLS needs certificates",
+            "clusters.toml",
+            f"no file {', '.join(absent)}"[:300],
+            "Put the certificates there, or name other files.",
+            kind=InvalidSettings,
+        )
+    authority, own, key = map(str, address.tls)
+    secured: Any = Security  # no types
+    return secured(
+        tls_ca_file=authority, tls_client_cert=own, tls_client_key=key, require_encryption=True
+    )
 
 
 def _check_certificates() -> None:
@@ -108,6 +146,12 @@ def packages() -> dict[str, str]:
     return found
 
 
+def check_packages(wanted: Mapping[str, str]) -> None:
+    """In a worker, which may have come later: raise unless it runs what the fit was begun with."""
+    if other := _others(packages(), wanted):
+        raise _differing(platform.node(), other)
+
+
 def _compare_packages(client: Any) -> None:
     """Raise unless every worker runs the packages of this process."""
     own = packages()
@@ -116,13 +160,17 @@ def _compare_packages(client: Any) -> None:
     except (ImportError, AttributeError) as error:
         raise _differing("a worker", f"no SWIFT: {error}") from error
     for worker, found in theirs.items():
-        other = [
-            f"{name} {found.get(name)} (here {own[name]})"
-            for name in own
-            if found.get(name) != own[name]
-        ]
-        if other:
-            raise _differing(worker, ", ".join(other))
+        if other := _others(found, own):
+            raise _differing(worker, other)
+
+
+def _others(found: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """Packages of another version, in words."""
+    return ", ".join(
+        f"{name} {found.get(name)} (here {own[name]})"
+        for name in own
+        if found.get(name) != own[name]
+    )
 
 
 def _differing(worker: str, found: str) -> InvalidSettings:

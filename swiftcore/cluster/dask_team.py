@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from swiftcore.cluster.connection import check_packages, packages
+from swiftcore.cluster.sent_once import given
 from swiftcore.swift.parts.local_team import read_state, state_file, write_state
 from swiftcore.swift.parts.row_part import (
     Order,
@@ -37,13 +39,14 @@ from swiftcore.transport.sweep import Sweeper
 class Loaded:
     """Some parts on a worker, ready for orders; when it moves, it is made anew."""
 
-    def __init__(self, parts: Sequence[RowPart], shared: Shared) -> None:
+    def __init__(self, parts: Sequence[RowPart], shared: Shared, wanted: Mapping[str, str]) -> None:
+        check_packages(wanted)
         ThreadpoolController().limit(limits=1)
-        self.parts, self.shared = list(parts), shared
+        self.parts, self.shared, self.wanted = list(parts), shared, wanted
         self.sweepers: list[Sweeper] = [part_sweeper(part, shared) for part in parts]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Loaded, (self.parts, self.shared)
+        return Loaded, (self.parts, self.shared, self.wanted)
 
     def __sizeof__(self) -> int:
         return 4 * sum(part.values.nbytes for part in self.parts)
@@ -95,19 +98,19 @@ def add_to(running: Running | None, answered: Answered) -> Running:
     return Running(total, workers)
 
 
-def remembered(states: Sequence[PartState]) -> Answered:
+def remembered(*states: PartState) -> Answered:
     """States that were kept in files, as after an order."""
     return Answered(states, [], ("", 0))
 
 
-def states_of(answered: Answered) -> Sequence[PartState]:
-    """What the parts remember, on its way to a file."""
-    return answered.states
+def state_of(answered: Answered, place: int) -> PartState:
+    """What one of the parts remembers, on its way to a file."""
+    return answered.states[place]
 
 
-def rows_of(answered: Answered, number: int) -> list[NDArray[np.float64]]:
-    """Factors of the parts' rows, on their way to the result."""
-    return [state.rows[number] for state in answered.states]
+def rows_of(answered: Answered, place: int, number: int) -> NDArray[np.float64]:
+    """Factors of the rows of one of the parts, on their way to the result."""
+    return answered.states[place].rows[number]
 
 
 def _threads() -> int:
@@ -139,7 +142,13 @@ class DaskTeam:
         self._groups = [range(low, high) for low, high in pairwise(cuts.tolist())]
         self._homes = homes[: len(self._groups)]
         self._loaded = [
-            self._submit(group, Loaded, parts[numbers.start : numbers.stop], shared)
+            self._submit(
+                group,
+                Loaded,
+                [self._submit(group, given, parts[number]) for number in numbers],
+                shared,
+                packages(),
+            )
             for group, numbers in enumerate(self._groups)
         ]
         self._answered: list[Any] = [None] * len(self._groups)
@@ -157,19 +166,23 @@ class DaskTeam:
         return found.sums
 
     def rows(self, number: int) -> Iterator[NDArray[np.float64]]:
-        for group, answered in enumerate(self._answered):
-            yield from self._submit(group, rows_of, answered, number).result()
+        for group, numbers in enumerate(self._groups):
+            for place in range(len(numbers)):
+                yield self._submit(group, rows_of, self._answered[group], place, number).result()
 
     def save(self, folder: Path) -> None:
-        for group, answered in enumerate(self._answered):
-            states = self._submit(group, states_of, answered).result()
-            for number, state in zip(self._groups[group], states, strict=True):
+        for group, numbers in enumerate(self._groups):
+            for place, number in enumerate(numbers):
+                state = self._submit(group, state_of, self._answered[group], place).result()
                 write_state(state_file(folder, number), state)
 
     def load(self, folder: Path) -> None:
         for group, numbers in enumerate(self._groups):
-            states = [read_state(state_file(folder, number)) for number in numbers]
-            self._answered[group] = self._submit(group, remembered, states)
+            states = [
+                self._submit(group, given, read_state(state_file(folder, number)))
+                for number in numbers
+            ]
+            self._answered[group] = self._submit(group, remembered, *states)
 
     def _submit(self, group: int, function: Any, *arguments: Any) -> Any:
         """A task on the worker of a group, or on another one if that is gone."""

@@ -1,30 +1,64 @@
 """Whole fits on the workers of a cluster: one task each, for fits that do not come in parts.
 
 A fit whose rows all exchange mass cannot be cut, but several of them (those behind a consensus)
-are computed side by side, one on each worker. What they have in common is sent only once.
+are computed side by side, one on each worker. What they have in common is sent only once; the
+worker tells of every iteration and looks now and then whether it is to stop.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
+from swiftcore.cluster.connection import check_packages, packages
+from swiftcore.cluster.sent_once import SentOnce
 from swiftcore.fit_job import FitJob
+from swiftcore.progress import FitProgress, ProgressCallback
 
-PAUSE = 0.2  # seconds between two looks at a fit
+PAUSE = 0.2  # seconds between two looks at a fit, from either side
 Worker = tuple[str, int]
 
 
+@dataclass
+class _Reports:
+    """In a worker: tells of iterations, and whether somebody asked to stop.
+
+    The topic is the key of the task as well.
+    """
+
+    topic: str
+    looked: float = field(default_factory=time.monotonic)
+    stop: bool = False
+
+    def __call__(self, progress: FitProgress) -> bool:
+        import distributed
+
+        dask: Any = distributed  # no types
+        worker = dask.get_worker()
+        worker.log_event(self.topic, {"progress": asdict(progress)})
+        task = worker.state.tasks.get(self.topic)
+        if task is None or task.state == "cancelled":  # nobody is there any more
+            return True
+        if time.monotonic() > self.looked + PAUSE:
+            self.stop = dask.Event(self.topic).is_set()
+            self.looked = time.monotonic()
+        return self.stop
+
+
 def run_there(
-    spec: Any, tensor: Any, costs: Any, labels: Any, begin: Mapping[str, Any]
+    job: tuple[Any, ...], begin: Mapping[str, Any], topic: str, wanted: Mapping[str, str]
 ) -> tuple[Any, Worker]:
     """A fit in the process of a worker, and which process that was."""
-    model = FitJob(spec, tensor, costs, labels).run(1, begin=begin)
+    check_packages(wanted)
+    model = FitJob(*job).run(1, begin=begin, callback=_Reports(topic))
     return model, (socket.gethostname(), os.getpid())
 
 
@@ -34,8 +68,6 @@ class WholeFits:
     Parameters
     ----------
     client : distributed.Client
-    stop : callable
-        Whether somebody asked to stop.
 
     Attributes
     ----------
@@ -43,9 +75,8 @@ class WholeFits:
         Who has computed.
     """
 
-    def __init__(self, client: Any, stop: Callable[[], bool] = lambda: False) -> None:
-        self._client, self._stop = client, stop
-        self._sent: dict[int, tuple[Any, Any]] = {}
+    def __init__(self, client: Any) -> None:
+        self._client, self._sent = client, SentOnce(client)
         self.workers: set[Worker] = set()
 
     @property
@@ -56,43 +87,52 @@ class WholeFits:
         """The same fit, to be computed there."""
         return replace(job, elsewhere=self.run)
 
-    def run(self, job: FitJob, begin: Mapping[str, Any]) -> Any:
-        """The fitted estimator.
+    def run(self, job: FitJob, begin: Mapping[str, Any], callback: ProgressCallback | None) -> Any:
+        """The fitted estimator; when the callback asks to stop, as far as it came."""
+        import distributed
 
-        Raises
-        ------
-        KeyboardInterrupt
-            When somebody asked to stop.
-        """
-        future = self._client.submit(
-            run_there,
-            job.spec,
-            self._scattered(job.tensor),
-            self._scattered(job.costs),
-            job.labels,
-            dict(begin),
-            key=f"swift-fit-{uuid4().hex}",
-        )
-        while not future.done():
-            if self._stop():
-                future.cancel()
-                raise KeyboardInterrupt
-            _wait(future)
-        model, worker = future.result()
+        dask: Any = distributed  # no types
+        topic, said = f"swift-fit-{uuid4().hex}", _Said(callback)
+        asked = dask.Event(topic, client=self._client)
+        self._client.subscribe_topic(topic, said.hear)
+        made_of = (job.spec, self._sent(job.tensor), self._sent(job.costs), job.labels)
+        future = self._client.submit(run_there, made_of, dict(begin), topic, packages(), key=topic)
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        try:
+            while not done.wait(PAUSE):
+                if said.tell():
+                    asked.set()
+            model, worker = future.result()
+        except BaseException:
+            asked.set()  # a cancelled task would go on to its end
+            future.cancel()
+            raise
+        finally:
+            self._client.unsubscribe_topic(topic)
+        said.tell()
         self.workers.add(worker)
         return model
 
-    def _scattered(self, value: Any) -> Any:
-        """A value that many fits share, sent once; it is held here so that its id stays its own."""
-        if id(value) not in self._sent:
-            sent = self._client.scatter([value], broadcast=True, hash=False)[0]
-            self._sent[id(value)] = (value, sent)
-        return self._sent[id(value)][1]
 
+class _Said:
+    """What a worker has told of its fit; of a fit begun anew after a loss only what is new."""
 
-def _wait(future: Any) -> None:
-    import distributed
+    def __init__(self, callback: ProgressCallback | None) -> None:
+        self._callback, self._last = callback, -1
+        self._heard: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
 
-    wait: Any = distributed.wait  # it has no types
-    with suppress(TimeoutError):
-        wait(future, timeout=PAUSE)
+    def hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        """Called by the client's own thread."""
+        self._heard.put(event[1]["progress"])
+
+    def tell(self) -> bool:
+        """Pass on what was heard; whether somebody wants the fit to stop."""
+        stop = False
+        with suppress(Empty):
+            while True:
+                progress = FitProgress(**self._heard.get_nowait())
+                if progress.iteration > self._last and self._callback is not None:
+                    stop = bool(self._callback(progress)) or stop
+                self._last = max(self._last, progress.iteration)
+        return stop

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.cost.outside.read_file import read_cost_bytes
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.options import Limits
+from swiftcore.data.options import BuildOptions, Limits
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.source import Budget
 from swiftcore.data.side_arrays import side_arrays, side_from_arrays
@@ -196,6 +196,9 @@ def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
         arrays |= text_arrays("words", dataset.words)
     if dataset.row_groups:
         arrays |= text_arrays("row_groups", dataset.row_groups)
+    if dataset.options:
+        plain = json.dumps(dict(dataset.options), sort_keys=True)
+        arrays["options"] = np.frombuffer(plain.encode(), "u1")
     return arrays | _outside_arrays(dataset) | side_arrays(dataset.side)
 
 
@@ -275,4 +278,13 @@ def _dataset(manifest: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Datas
         groups,
         _outside(arrays, modes),
         side_from_arrays(arrays),
+        _options(arrays),
     )
+
+
+def _options(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """How the data set was built; raises ValueError for what no build could have had."""
+    if "options" not in arrays:
+        return {}
+    plain = read_json(arrays["options"].tobytes())
+    return BuildOptions.from_json(plain).changed()

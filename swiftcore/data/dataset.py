@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +45,8 @@ class Dataset:
         Codes and cost tables of the features; no part of the data themselves.
     side : SideTables
         Covariates, dated events and texts of the rows; never part of a factorization.
+    options : mapping
+        The options of the build that were not at their defaults.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Dataset:
     row_groups: tuple[str, ...] = ()
     outside: OutsideKnowledge = field(default_factory=OutsideKnowledge)
     side: SideTables = field(default_factory=SideTables)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rows = self.tensor.shape[0]

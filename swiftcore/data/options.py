@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, Problem
@@ -12,6 +13,7 @@ from swiftcore.errors import InvalidSettings, Problem
 MEGABYTE = 1 << 20
 CHOICES: dict[str, tuple[str, ...]] = {
     "header": ("", "none", "one", "two"),
+    "layout": ("", "long", "wide", "onehot", "lists"),
     "join": ("patient", "visit", "window"),
     "rows": ("patient", "visit"),
     "values": ("count", "binary", "log-count"),
@@ -22,7 +24,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "index_base": ("", "0", "1", "detect"),
     "date_order": ("", "day first", "month first"),
 }
-MINIMA = {"min_support": 1, "top": 0, "vocabulary_size": 0, "window_days": 0, "lookback_days": 0}
+MINIMA = {
+    "row_mode": 1,
+    "min_support": 1,
+    "top": 0,
+    "vocabulary_size": 0,
+    "window_days": 0,
+    "lookback_days": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -47,92 +56,136 @@ class Limits:
     entries: int = 100_000
 
 
+def _about(about: str, example: str) -> dict[str, str]:
+    return {"about": about, "example": example}
+
+
+def _option(default: Any, about: str, example: str) -> Any:
+    """An option with what it means and a value that somebody may want."""
+    return field(default=default, metadata=_about(about, example))
+
+
 @dataclass(frozen=True)
 class BuildOptions:
     """How to read a path and build its tensor; the defaults guess and say what they guessed.
 
-    Attributes
-    ----------
-    name : str
-        Name of the data set; the file's own name when empty.
-    kind : str
-        What the path is (see `swiftcore.data.from_path.sniff.KINDS`); detected when empty.
-    columns : mapping of str to str
-        Role to column, for example ``{"row": "mrn", "features": "dx, rx", "value": "n"}``.
-        Roles: row, features, value, outcome, date, visit, text, label, covariates (columns
-        that describe the rows; never features).
-    encoding, delimiter : str
-        How a text table is written; detected when empty.
-    header : {"", "none", "one", "two"}
-        How many lines hold the names of the columns; found out when empty.
-    date_order : {"", "day first", "month first"}
-        Needed only for dates like 03/04/2020.
-    tables : str
-        Which tables of a folder that holds two sets, for example "raw" for eICU.
-    join : {"patient", "visit", "window"}
-        Which rows of two tables belong together: all of one patient, those of one visit, or
-        those at most `window_days` apart.
-    rows : {"patient", "visit"}
-        What one row of the tensor is.
-    code_groups : str
-        "ccs", or the path of a CSV (code, group[, name]) for the diagnoses.
-    medication_groups : str
-        The path of a CSV (medication, group[, name]).
-    outcome : {"", "none", "codes", "death", "column"}
-        Where the outcome comes from; when empty: the column or the codes given, else none.
-    outcome_codes : tuple of str
-        Codes or names that mean the outcome; a star at the end takes all that begin so.
-    outcome_column : str
-        One column of the patients' table, or several ("hf_dx, hf_history": any of them).
-    keep_outcome_codes : bool
-        Leave the outcome's own codes among the features (they give the answer away).
-    drop_codes : tuple of str
-        Further codes or names that must not be features.
-    before_outcome, lookback_days : bool, float
-        Use only events before the outcome, at most `lookback_days` before it (0: any time).
-    values, duplicates : str
-        What a cell holds, and what happens to rows that name the same cell.
-    min_support, top : int
-        Features in fewer rows are left out; at most `top` features per mode (0: all).
-    merge_similar_names : bool
-        Treat names that differ only in case, spacing or look-alike letters as one.
-    vocabulary_size, vocabulary_by, stop_words : int, str, str
-        How many words of documents are chosen (0: all), and how.
-    index_base : {"", "0", "1", "detect"}
-        What the first index of a .tns file is called.
+    What every option means stands in its definition; ``swift data options`` lists them.
     """
 
-    name: str = ""
-    kind: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    encoding: str = ""
-    delimiter: str = ""
-    header: str = ""
-    date_order: str = ""
-    tables: str = ""
-    join: str = "patient"
-    window_days: float = 30.0
-    rows: str = "patient"
-    code_groups: str = ""
-    medication_groups: str = ""
-    outcome: str = ""
-    outcome_codes: tuple[str, ...] = ()
-    outcome_column: str = ""
-    outcome_name: str = ""
-    keep_outcome_codes: bool = False
-    drop_codes: tuple[str, ...] = ()
-    before_outcome: bool = False
-    lookback_days: float = 0.0
-    values: str = "count"
-    duplicates: str = "sum"
-    min_support: int = 1
-    top: int = 0
-    merge_similar_names: bool = False
-    vocabulary_size: int = 100
-    vocabulary_by: str = "tfidf"
-    stop_words: str = "english"
-    index_base: str = ""
-    limits: Limits = field(default_factory=Limits)
+    name: str = _option("", "Name of the data set; the file's own name when empty.", "ward 3")
+    kind: str = _option(
+        "", "What the path is, such as table, tables, omop or tns; found out when empty.", "omop"
+    )
+    columns: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=_about(
+            "Which column is what, by role: row, features (several with commas), domain "
+            "(says what kind of feature a line names), value, outcome, date, visit, text, "
+            "label, covariates (they describe rows and are never features), ignored. Of "
+            "several tables each takes the columns it has.",
+            "columns.row=mrn",
+        ),
+    )
+    encoding: str = _option("", "How a text table is written; found out when empty.", "cp1252")
+    delimiter: str = _option(
+        "", "The character between columns, or tab; found out when empty.", "tab"
+    )
+    header: str = _option(
+        "", "How many lines hold the names of the columns; found out when empty.", "two"
+    )
+    layout: str = _option(
+        "",
+        "How a table is laid out: one event per line, numbered columns such as diag_1 "
+        "... diag_9, a column of yes and no per feature, or lists in cells; found out "
+        "when empty.",
+        "wide",
+    )
+    date_order: str = _option("", "Needed only for dates like 03/04/2020.", "day first")
+    tables: str = _option(
+        "",
+        "Which tables to use, with commas between them: sheets, tables of a database, files "
+        "without their ending, FHIR types; or which set of a folder that holds two, raw or tidy "
+        "for eICU.",
+        "raw",
+    )
+    join: str = _option(
+        "patient",
+        "Which rows of two tables belong together: all of one patient, those of one "
+        "visit, or those at most window_days apart.",
+        "visit",
+    )
+    window_days: float = _option(30.0, "How far apart events of one window may be.", "14")
+    rows: str = _option("patient", "What one row of the tensor is.", "visit")
+    code_groups: str = _option(
+        "", "Groups of diagnosis codes: ccs, or the path of a CSV (code, group[, name]).", "ccs"
+    )
+    medication_groups: str = _option(
+        "", "The path of a CSV (medication, group[, name]).", "drug_classes.csv"
+    )
+    outcome: str = _option(
+        "",
+        "Where the outcome comes from; when empty: the column or the codes given, else none.",
+        "death",
+    )
+    outcome_codes: tuple[str, ...] = _option(
+        (),
+        "Codes or names that mean the outcome; a star at the end takes all that begin so.",
+        "428*, I50*",
+    )
+    outcome_column: str = _option(
+        "", "One column of the patients, or several with commas (any of them).", "hf_dx, hf_history"
+    )
+    outcome_name: str = _option(
+        "", "What the outcome is called; its column or codes when empty.", "heart failure"
+    )
+    keep_outcome_codes: bool = _option(
+        False,
+        "Leave the outcome's own codes among the features (they give the answer away).",
+        "yes",
+    )
+    drop_codes: tuple[str, ...] = _option(
+        (), "Further codes or names that must not be features.", "108, Z00*"
+    )
+    before_outcome: bool = _option(False, "Use only events before the outcome.", "yes")
+    lookback_days: float = _option(
+        0.0, "Use only events at most so many days before the outcome (0: any time).", "365"
+    )
+    values: str = _option(
+        "count",
+        "What a cell holds: how often, yes or no, or the logarithm of 1 + how often.",
+        "binary",
+    )
+    duplicates: str = _option("sum", "What happens to rows that name the same cell.", "max")
+    min_support: int = _option(1, "Features in fewer rows are left out.", "10")
+    top: int = _option(0, "At most so many features per mode, the most frequent (0: all).", "100")
+    merge_similar_names: bool = _option(
+        False, "Treat names that differ only in case, spacing or look-alike letters as one.", "yes"
+    )
+    vocabulary_size: int = _option(100, "How many words of documents are chosen (0: all).", "2000")
+    vocabulary_by: str = _option("tfidf", "How the words of documents are chosen.", "documents")
+    stop_words: str = _option("english", "Which small words of documents are left out.", "none")
+    index_base: str = _option(
+        "", "What the first index of a .tns file is called; asked when unclear.", "0"
+    )
+    mode_names: tuple[str, ...] = _option(
+        (), "Names for the modes of a .tns or .npz file, in their order.", "patient, code, drug"
+    )
+    row_mode: int = _option(
+        1, "Which mode of a .tns or .npz file holds the rows (1: the first).", "2"
+    )
+    yes: bool = _option(
+        False,
+        "Build also what looks doubtful: more than four modes, features that hardly any "
+        "two rows share, a third of the patients lost.",
+        "yes",
+    )
+    limits: Limits = field(
+        default_factory=Limits,
+        metadata=_about(
+            "What reading may use, by name: memory_mb, seconds, decoded_mb, entries.",
+            "limits.seconds=600",
+        ),
+    )
 
     def __post_init__(self) -> None:
         problems = [
@@ -164,11 +217,21 @@ class BuildOptions:
         """Plain values, for a process boundary or a manifest."""
         return {**dataclasses.asdict(self), "columns": dict(self.columns)}
 
+    def changed(self) -> dict[str, Any]:
+        """The options that are not at their defaults, without limits; of files only the names."""
+        usual, plain = BuildOptions().to_json(), self.to_json()
+        found = {name: value for name, value in plain.items() if value != usual[name]}
+        found.pop("limits", None)
+        for name in ("code_groups", "medication_groups"):
+            if name in found:
+                found[name] = PurePath(found[name]).name
+        return found
+
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> BuildOptions:
         """The options that :meth:`to_json` wrote down."""
         values = dict(plain)
-        for name in ("outcome_codes", "drop_codes"):
+        for name in ("outcome_codes", "drop_codes", "mode_names"):
             values[name] = tuple(values.get(name, ()))
         if "limits" in values:
             values["limits"] = Limits(**values["limits"])
@@ -212,7 +275,7 @@ def _not_understood(line: str, known: bool) -> Problem:
         "A setting cannot be understood",
         f"'{line}'",
         "a value of the wrong kind" if known else "no such option",
-        "Write name=value; names are those of BuildOptions.",
+        "Write name=value; swift data options lists all names with their values.",
     )
 
 

@@ -27,6 +27,7 @@ from swiftcore.runtime.ranges import (
 from swiftcore.tensor import Mode, SparseTensor
 
 SHOWN_PAIRS = 20
+SHOWN_LEAKY = 8
 USUAL_FOLDS = 5  # of an evaluation: a class with fewer rows cannot be in each of them
 _STORED = {  # names of fields in bundles, where they differ
     "leaky": "telling",
@@ -181,7 +182,7 @@ class DatasetSummary:
                 f"{self.similar_name_count:,} pairs of names look alike and were kept "
                 f"apart, for example '{first}' and '{second}' in {mode}."
             )
-        return lines + [str(one) for one in self.leaky]
+        return lines + told(self.leaky)
 
     def _small_classes(self) -> list[str]:
         """What an evaluation would refuse later, with the way out."""
@@ -241,6 +242,15 @@ def summary_of(
 def leaky_features(tensor: SparseTensor, outcome: NDArray[Any] | None) -> list[LeakyFeature]:
     """Features whose presence alone predicts an outcome value, most leaky first."""
     return _leaky(_tally(tensor, outcome), tensor.modes)
+
+
+def told(leaky: Sequence[LeakyFeature]) -> list[str]:
+    """A sentence for each of the first features, and how many more there are."""
+    more = len(leaky) - SHOWN_LEAKY
+    lines = [str(one) for one in leaky[:SHOWN_LEAKY]]
+    if more > 0:
+        lines.append(f"{more:,} more features alone tell the outcome nearly as well.")
+    return lines
 
 
 def _tally(tensor: SparseTensor, outcome: NDArray[Any] | None) -> Tally:

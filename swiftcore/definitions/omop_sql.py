@@ -7,6 +7,10 @@ import re
 from swiftcore.definitions.omop_tables import OmopTable, Placed
 from swiftcore.definitions.rule import Rule
 
+_SELECTION = """SELECT events.person_id FROM {name} AS events
+JOIN feature_concepts ON feature_concepts.part = {part}
+  AND feature_concepts.concept_id = events.{concept}
+GROUP BY events.person_id HAVING COUNT(DISTINCT feature_concepts.feature) >= {at_least}"""
 _LINE_ENDS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -54,12 +58,7 @@ def _concept_lines(rule: Rule, placed: Placed) -> list[str]:
 
 def _selection(number: int, at_least: int, table: OmopTable, schema: str) -> str:
     name = ".".join(_quoted(part) for part in (schema, table.name) if part)
-    return (
-        f"SELECT events.person_id FROM {name} AS events\n"  # nosec B608: names are quoted
-        f"JOIN feature_concepts ON feature_concepts.part = {number + 1}\n"
-        f"  AND feature_concepts.concept_id = events.{table.concept}\n"
-        f"GROUP BY events.person_id HAVING COUNT(DISTINCT feature_concepts.feature) >= {at_least}"
-    )
+    return _SELECTION.format(name=name, part=number + 1, concept=table.concept, at_least=at_least)
 
 
 def _comment(text: str) -> str:

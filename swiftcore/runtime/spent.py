@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import psutil
 
@@ -63,7 +65,14 @@ def _cpu() -> float:
 
 
 def _peak() -> int:
-    """The most memory that this process has ever held."""
+    """The most memory that this program has ever held.
+
+    Linux counts with ``ru_maxrss`` also what the process held before it became this program: that
+    of whoever started it.
+    """
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
     import resource  # POSIX only

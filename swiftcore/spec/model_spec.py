@@ -227,7 +227,8 @@ class ModelSpec:
     )
     mode_costs: Mapping[str, str] = setting(
         {},
-        "A cost for one mode, in place of that of all modes.",
+        "A cost for one mode, in place of that of all modes: a file, icd, icd9, icd10, ccs, atc, "
+        "none, or a blend such as 0.5*icd+0.5*cosine.",
         "Similarity of features, by kind",
         "Costs by mode",
         items=str,

@@ -50,6 +50,7 @@ def test_each_kind_is_computed_and_kept(
     evidence.main([*words.split(), *named])
     kept = json.loads((tmp_path / "results" / f"bbc_{kind}.json").read_text())
     assert set(kept["about"]["settings"]["methods"]) == compared
+    assert kept["about"]["settings"]["fit"] == {"method": "swift"}  # SWIFT as shipped
     means = [
         float(cell.split(" ± ")[0])
         for line in capsys.readouterr().out.splitlines()[2:]

@@ -167,6 +167,12 @@ class Visitor:
         field.press("Tab")
         return self.still()
 
+    def pick(self, phenotype: str) -> Visitor:
+        """Choose a phenotype in the list beside the card."""
+        line = self.page.get_by_test_id("stRadioOption").filter(has_text=f"{phenotype}:")
+        line.click()
+        return self.shows_card(phenotype).still()
+
     def upload(self, *files: Path) -> Visitor:
         """Hand over files."""
         self.page.locator('input[type="file"]').last.set_input_files([str(one) for one in files])
@@ -208,6 +214,18 @@ class Visitor:
         """Wait until this is what is chosen in a list."""
         box = self.page.get_by_role("combobox", name=label, exact=True).last
         expect(box).to_have_value(value, timeout=PATIENCE)
+        return self
+
+    def lists(self, *texts: str) -> Visitor:
+        """Wait until the list of phenotypes says each of these."""
+        for text in texts:
+            expect(self.page.locator(".phenotype-list")).to_contain_text(text, timeout=PATIENCE)
+        return self
+
+    def shows_card(self, phenotype: str) -> Visitor:
+        """Wait until the card of a phenotype is there."""
+        title = self.page.locator(".phenotype-card .title")
+        expect(title).to_contain_text(phenotype, timeout=PATIENCE)
         return self
 
     def shows_cells(self, *texts: str) -> Visitor:

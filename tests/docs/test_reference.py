@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import sys
 from importlib.util import find_spec
@@ -12,6 +13,8 @@ import pytest
 from fenced import DOCUMENTS, ROOT, prose
 
 from swiftcore import __version__
+from swiftcore.data.option_help import option_help, options_as_table
+from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.spec import SETTINGS
 
 DOCS = ROOT / "docs"
@@ -84,6 +87,17 @@ def test_every_setting_is_in_the_table() -> None:
     for name, setting in SETTINGS.items():
         line = next(line for line in lines if line.startswith(f"| `{name}`"))
         assert setting.help in line and setting.option in line and setting.clinician in line
+
+
+def test_every_option_of_a_build_has_values_default_and_an_example_that_is_taken() -> None:
+    known = [field.name for field in dataclasses.fields(BuildOptions)]
+    assert [one.name for one in option_help()] == known
+    lines = options_as_table().splitlines()
+    assert len(lines) == 2 + len(known) and len({line.count(" | ") for line in lines}) == 2
+    for one in option_help():
+        assert one.values and one.default and one.about.endswith(".")
+        taken = options_from_text([one.example]).to_json()[one.name]
+        assert taken != BuildOptions().to_json()[one.name], one.example
 
 
 def test_the_picture_shows_every_layer_lowest_at_the_bottom() -> None:

@@ -9,7 +9,10 @@ from dashboard.store.cards import DatasetCard, RunCard, RunState
 from dashboard.store.request import Request
 from dashboard.store.results import FittedRun
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Judged
 from support import made_up
+from swiftcore.data.dataset import Dataset
+from swiftcore.data.side_tables import Covariate, SideTables
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -39,7 +42,7 @@ HOSTILE = (
 RUN_ID, RANK, ROWS = "ab" * 16, 4, 100
 
 
-def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, SparseTensor, DatasetCard]:
+def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, Dataset, DatasetCard]:
     """Four planted phenotypes over 100 patients; one feature that a single patient has."""
     rng = np.random.default_rng(0)
     modes = (
@@ -82,7 +85,11 @@ def finished(labels: tuple[str, ...] = HOSTILE) -> tuple[FittedRun, SparseTensor
         HOSTILE[4],
         0.0,
     )
-    return fit, tensor, card
+    died = rng.random(ROWS) < 0.5
+    site = np.where(group % 2 > 0, HOSTILE[0], HOSTILE[2])
+    side = SideTables((Covariate(HOSTILE[6], "text", site),))
+    dataset = Dataset(HOSTILE[0], tensor, died, "outcome <b>", HOSTILE[4], side=side)
+    return fit, dataset, card
 
 
 def reviews_of(fit: FittedRun) -> list[Review]:
@@ -139,7 +146,7 @@ def run_card() -> RunCard:
 
 def hostile_report(limit: int = 11, classes: tuple[str, ...] = ("no", "yes")) -> Report:
     """Everything a report can hold."""
-    fit, tensor, card = finished()
+    fit, dataset, card = finished()
     experiments = {
         "stability": made_up.stability(),
         "evaluation": made_up.evaluation(classes),
@@ -147,5 +154,11 @@ def hostile_report(limit: int = 11, classes: tuple[str, ...] = ("no", "yes")) ->
         "ablation": made_up.ablation(),
     }
     return gather_report(
-        run_card(), card, fit, tensor, reviews=reviews_of(fit), experiments=experiments, limit=limit
+        run_card(),
+        card,
+        fit,
+        dataset,
+        judged=Judged(tuple(reviews_of(fit))),
+        experiments=experiments,
+        limit=limit,
     )

@@ -27,6 +27,7 @@ from dashboard.store.job_state import FIT_STATE, Job
 from dashboard.store.request import Request
 from dashboard.store.restore import restore_backup
 from dashboard.store.reviews import Review, Reviews
+from dashboard.store.rounds import Rounds, Settlement
 from dashboard.store.store import Store
 from support.killed import Life, Say, spawn
 from support.tiny_store import tiny_dataset
@@ -301,17 +302,27 @@ def start_reviewing(root: Path, _: int) -> Life:
 
 
 def save_reviews(say: Say, root: Path) -> None:
+    rounds = Rounds(Reviews(root))
     for turn in count():
-        review = Review("r", f"P{turn:02d}", "d", "anna", comment="x" * 3_000)
-        say(str(Reviews(root).save(review).id))
+        who = f"anna {os.getpid()} {turn}"  # a round is closed once
+        review = Review("r", f"P{turn:02d}", "d", who, comment="x" * 3_000)
+        rounds.keep_draft("r", who, review.phenotype, {"comment": review.comment})
+        saved = rounds.reviews.save(review)
+        rounds.agree_on([Settlement("r", review.phenotype, "d", "yes", str(saved.id))])
+        rounds.close("r", who)
+        say(str(saved.id))
 
 
 def check_reviews(root: Path, words: Words) -> None:
-    kept = [one for one in Reviews(root).all() if one.run == "r"]
-    assert {int(word) for word in all_of(words)} <= {review.id for review in kept}, (
-        "a review is lost"
-    )
-    assert all(len(review.comment) == 3_000 for review in kept)
+    reviews = Reviews(root)
+    kept = {one.id: one for one in reviews.all() if one.run == "r"}
+    settled = {Settlement(*row).name for row in reviews.rows("settlements")}
+    closed = Rounds(reviews).closed("r")
+    for word in all_of(words):
+        assert int(word) in kept, "a review is lost"
+        assert word in settled, "a settlement is lost"
+        assert kept[int(word)].reviewer in closed, "a round is open again"
+    assert all(len(review.comment) == 3_000 for review in kept.values())
     with contextlib.closing(sqlite3.connect(root / "reviews.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from dashboard.store.store import Store
 from dashboard.store.verified_folder import SEAL, seal
 from swiftcore.evaluation.experiments.result import Experiment
 
+LIST = "w.phenotype.list"  # the key of the list of phenotypes
 APP = Path(launch.__file__).with_name("app.py")
 
 
@@ -70,6 +74,29 @@ def words(page: AppTest) -> str:
     )
     said = "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
     return said.replace("\\", "").replace("\u2060", "")
+
+
+def card_words(page: AppTest) -> str:
+    """What the list and the card say, without their markup."""
+    bodies = " ".join(re.sub(r"<style>.*?</style>", "", one.value, flags=re.S) for one in page.html)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", bodies)).split())
+
+
+def choose_listed(page: AppTest, phenotype: str) -> AppTest:
+    """Choose a phenotype in the list of the page Phenotypes."""
+    return drawn(widget(page, "radio", LIST).set_value(phenotype).run())
+
+
+def sent(page: AppTest) -> bytes:
+    """All that a browser would be sent for the page."""
+
+    def parts(node: Any) -> Iterator[bytes]:
+        if getattr(node, "proto", None) is not None:
+            yield node.proto.SerializeToString()
+        for child in getattr(node, "children", {}).values():
+            yield from parts(child)
+
+    return b"\n".join(parts(page._tree))
 
 
 def tab(page: AppTest, key: str, name: str) -> AppTest:

@@ -11,7 +11,19 @@ from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import where_list
 
-ROLES = ("row", "features", "value", "outcome", "date", "visit", "text", "label", "covariates")
+ROLES = (
+    "row",
+    "features",
+    "domain",
+    "value",
+    "outcome",
+    "date",
+    "visit",
+    "text",
+    "label",
+    "covariates",
+    "ignored",
+)
 # what columns are usually called, compared letter by letter without case, spaces and marks
 ID_NAMES = (
     "row",
@@ -50,7 +62,7 @@ _DATE = (
     "eventdate",
     "day",
 )
-_VISIT = (
+VISIT_NAMES = (
     "visit",
     "visitid",
     "encounter",
@@ -63,7 +75,7 @@ _VISIT = (
     "visitoccurrenceid",
 )
 _TEXT = ("text", "content", "body", "article", "document", "note", "abstract", "description")
-_FEATURE = re.compile(
+FEATURE_NAMES = re.compile(
     r"code|diag|dx|icd|ccs|condition|disease|drug|med|rx|generic|atc|ingredient|feature|item|word|"
     r"concept|proc|lab|finding|term|symptom"
 )
@@ -105,6 +117,17 @@ def find_column(columns: tuple[str, ...], wanted: str) -> str:
     return alike[0] if len(alike) == 1 else ""
 
 
+def set_here(columns: tuple[str, ...], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Of the columns that a person set for several tables those that this one has."""
+    found = {}
+    for role, names in chosen.items():
+        here = [part.strip() for part in names.split(",")]
+        here = [name for name in here if name and find_column(columns, name)]
+        if here:
+            found[role] = ", ".join(here)
+    return found
+
+
 def guess_roles(table: TextTable, settings: Mapping[str, str], findings: Findings) -> ColumnRoles:
     """Take the columns set by the person and guess the others by their names.
 
@@ -127,12 +150,12 @@ def guess_roles(table: TextTable, settings: Mapping[str, str], findings: Finding
     row = pick("row", ID_NAMES)
     if not row and free and "row" not in settings:
         row = free.pop(0)
-    value, date, visit = pick("value", _VALUE), pick("date", _DATE), pick("visit", _VISIT)
+    value, date, visit = pick("value", _VALUE), pick("date", _DATE), pick("visit", VISIT_NAMES)
     outcome = pick("outcome", _OUTCOME)
     if "features" in settings:
         features = chosen.get("features", [])
     else:
-        telling = [column for column in free if _FEATURE.search(plain_name(column))]
+        telling = [column for column in free if FEATURE_NAMES.search(plain_name(column))]
         features = _without_names(telling or free)
     return ColumnRoles(row, tuple(features), value, outcome, date, visit)
 

@@ -17,8 +17,9 @@ from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse
 from swiftcore.tensor import Mode, SparseTensor
 
-# words of two letters or more, or the end of a sentence (a mark before a space, or a blank line)
-_TOKEN = re.compile(r"[^\W\d_]{2,}|[.!?]+[\"')\]]*\s|\n\s*\n")
+WORD = r"[^\W\d_]{2,}"  # two letters or more
+# a word, or the end of a sentence (a mark before a space, or a blank line)
+_TOKEN = re.compile(rf"{WORD}|[.!?]+[\"')\]]*\s|\n\s*\n")
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr st prof sen rep gen col lt jr sr inc ltd co corp vs no".split()  # noqa: SIM905
 )

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.ehr_layouts import Deaths, EventTable, Layout, Names
-from swiftcore.data.building.ehr_tables import table_names
+from swiftcore.data.building.ehr_tables import export_tables
 from swiftcore.data.building.events import MINUTES_PER_DAY, Events, Records
 from swiftcore.data.building.feature_labels import by_usual_name, labelled
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers, pair
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.text import read_text_table
+from swiftcore.data.reading.table_set import TableSet
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import refuse
 
@@ -26,11 +25,11 @@ class ExportReader:
     """Reads the tables of one export, each once."""
 
     def __init__(
-        self, source: Source, layout: Layout, options: BuildOptions, findings: Findings
+        self, tables: TableSet, layout: Layout, options: BuildOptions, findings: Findings
     ) -> None:
-        self.source, self.layout = source, layout
+        self.where, self.layout = tables.where, layout
         self.options, self.findings = options, findings
-        self.files = table_names(source)
+        self.files = export_tables(tables)
         self._read: dict[str, TextTable] = {}
 
     def records(self) -> Records:
@@ -54,11 +53,7 @@ class ExportReader:
 
     def table(self, name: str) -> TextTable:
         if name not in self._read:
-            file = self.files[name]
-            data = self.source.read(file)
-            self._read[name] = read_text_table(
-                data, file, self.options, self.source.budget, self.findings
-            )
+            self._read[name] = self.files[name].read()
         return self._read[name]
 
     def column(self, table: TextTable, wanted: str) -> Coded | None:
@@ -89,7 +84,7 @@ class ExportReader:
             self.findings.problem(
                 "table-missing",
                 "A table of the export is missing",
-                self.source.path.name,
+                self.where,
                 f"no {wanted}",
                 f"Add {wanted} to the folder.",
             )
@@ -174,7 +169,7 @@ class ExportReader:
             self.findings.problem(
                 "table-missing",
                 "A table of the export is missing",
-                self.source.path.name,
+                self.where,
                 f"no {table_name.upper()}",
                 f"Add {table_name.upper()}: it says whose stay it is.",
             )
@@ -295,18 +290,18 @@ class ExportReader:
 
 
 def read_export(
-    source: Source, layout: Layout, options: BuildOptions, findings: Findings
+    tables: TableSet, layout: Layout, options: BuildOptions, findings: Findings
 ) -> Records:
     """Read all tables of an export that its layout names."""
-    if not any(name in table_names(source) for one in layout.events for name in one.tables):
+    if not any(name in export_tables(tables) for one in layout.events for name in one.tables):
         raise refuse(
             "table-missing",
             "The folder holds none of the layout's tables",
-            source.path.name,
+            tables.where,
             f"no table of {layout.title}",
             "Choose the folder with the tables.",
         )
-    return ExportReader(source, layout, options, findings).records()
+    return ExportReader(tables, layout, options, findings).records()
 
 
 def _signed(label: str) -> float:

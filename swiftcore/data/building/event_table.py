@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.data.building.column_roles import ColumnRoles, guess_roles
+from swiftcore.data.building.column_roles import ColumnRoles
 from swiftcore.data.building.events import Cells
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers
@@ -15,7 +15,7 @@ from swiftcore.errors import where_list
 
 
 def read_cells(
-    table: TextTable, options: BuildOptions, findings: Findings
+    table: TextTable, roles: ColumnRoles, options: BuildOptions, findings: Findings
 ) -> tuple[Cells, dict[str, str], str]:
     """One long table to cells: each row names a row of the tensor and its features.
 
@@ -28,7 +28,7 @@ def read_cells(
     str
         Name of the outcome column.
     """
-    roles = _checked_roles(table, options, findings)
+    _check_roles(table, roles, findings)
     row = table.coded(roles.row)
     features = tuple(table.coded(column) for column in roles.features)
     bad = _unnamed(table.name, row, features, findings)
@@ -44,17 +44,8 @@ def read_cells(
     return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
 
 
-def table_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
-    """The roles of a long table's columns, set or guessed."""
-    settings = dict(options.columns)
-    if options.outcome_column:
-        settings.setdefault("outcome", options.outcome_column)
-    return guess_roles(table, settings, findings)
-
-
-def _checked_roles(table: TextTable, options: BuildOptions, findings: Findings) -> ColumnRoles:
-    """The roles, noted; a table without row ids or features is refused."""
-    roles = table_roles(table, options, findings)
+def _check_roles(table: TextTable, roles: ColumnRoles, findings: Findings) -> None:
+    """Note the roles; a table without row ids or features is refused."""
     findings.mapping.update(roles.described())
     if not findings.problems and not (roles.features and roles.row):
         findings.problem(
@@ -62,10 +53,9 @@ def _checked_roles(table: TextTable, options: BuildOptions, findings: Findings) 
             "No column can serve as a feature",
             table.name,
             f"columns {where_list(table.columns, 12)}",
-            "Say which columns are the row and the features.",
+            "Say which columns are the row and the features (columns.row, columns.features).",
         )
     findings.stop_if_problems()
-    return roles
 
 
 def _unnamed(

@@ -162,7 +162,7 @@ def _count_unpartnered(
     present = np.unique(row.codes)
     for codes, table in zip(subjects, tables, strict=True):
         alone = len(np.setdiff1d(codes, present))
-        findings.leave_out(f"{row.name}s without a partner in the other tables", alone, table.name)
+        findings.leave_out("patients without a partner in the other tables", alone, table.name)
 
 
 def _condensed(

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from swiftcore.data.building.column_roles import (
-    ID_NAMES,
+    FEATURE_NAMES,
     ColumnRoles,
-    find_column,
-    guess_roles,
     plain_name,
 )
 from swiftcore.data.building.ehr_tables import TABLE_ENDING
 from swiftcore.data.building.event_table import event_days
 from swiftcore.data.building.events import Events, Records
+from swiftcore.data.building.layouts.feature_columns import features_of
+from swiftcore.data.building.layouts.melt import melted, what_was_melted
+from swiftcore.data.building.layouts.recognise import LEAST_ROWS
+from swiftcore.data.building.layouts.table_reading import TableReading
+from swiftcore.data.building.people_and_time import facts_of_rows
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, numbers
 from swiftcore.data.reading.findings import Findings
@@ -26,22 +30,34 @@ from swiftcore.errors import refuse, where_list
 _NAME = re.compile(r"name|description|title|label|text")
 
 
-def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findings) -> Records:
-    """Several tables of events and perhaps one of patients, told apart by their columns.
+def read_tables(
+    tables: Sequence[TextTable],
+    readings: Sequence[TableReading],
+    options: BuildOptions,
+    findings: Findings,
+) -> Records:
+    """Tables of events and perhaps one of patients, told apart by their columns.
 
     A table with one row per patient is taken for the patients' table; every other table that
-    shares the patients' id becomes a mode.
+    shares the patients' id becomes a mode, or several if it is melted.
     """
-    events, traits = [], {}
-    for table in sorted(tables, key=lambda one: one.name):
-        settings = settings_of(table, options)
-        roles = guess_roles(table, settings, findings)
-        if plain_name(roles.row) not in ID_NAMES and "row" not in settings:
+    events: list[tuple[str, Events]] = []
+    traits: dict[str, Mapping[str, str]] = {}
+    for table, reading in sorted(zip(tables, readings, strict=True), key=lambda one: one[0].name):
+        roles = reading.roles
+        if not roles.row:
             findings.note(f"{table.name} was not used: no column of patients or row ids.")
             continue
         ids = table.coded(roles.row)
         title = TABLE_ENDING.sub("", table.name.rsplit("/", 1)[-1])
-        if is_of_patients(title, len(ids.labels) == len(ids), roles):
+        if reading.melts:
+            who = roles.row if len(tables) == 1 else "patient"
+            made = melted(table, reading, who, options, findings)
+            events += [(title, one) for one in made]
+            traits.update(facts_of_rows(table, ids, _used(reading)))
+            findings.note(what_was_melted(table.name, reading))
+            findings.mapping[title] = f"{roles.row} has {', '.join(one.name for one in made)}"
+        elif is_of_patients(title, len(ids.labels) == len(ids), _names_codes(reading)):
             traits.update(_traits(table, ids))
             findings.mapping[title] = f"patients by {roles.row}"
         elif roles.features:
@@ -54,24 +70,36 @@ def read_tables(tables: list[TextTable], options: BuildOptions, findings: Findin
             "No table of events was recognised",
             "the folder",
             f"tables {where_list([t.name for t in tables])}",
-            "Name the columns for row and features.",
+            "Name the columns for row and features (columns.row, columns.features).",
         )
     return Records(_distinct(events), traits, None)
 
 
-def is_of_patients(title: str, distinct: bool, roles: ColumnRoles) -> bool:
-    """Whether this is the patients' table: nobody twice, and by its title or without features."""
-    named = "patient" in title.lower() or "person" in title.lower()
-    return distinct and (named or not roles.features)
-
-
-def settings_of(table: TextTable, options: BuildOptions) -> dict[str, str]:
-    """The columns set by the person, as far as this table has them."""
+def _used(reading: TableReading) -> set[str]:
+    """Columns of a melted table that say nothing of its rows."""
+    roles = reading.roles
     return {
-        role: names
-        for role, names in options.columns.items()
-        if all(find_column(table.columns, name.strip()) for name in names.split(","))
+        roles.row,
+        roles.visit,
+        roles.value,
+        reading.domain,
+        *roles.features,
+        *features_of(reading.groups),
     }
+
+
+def is_of_patients(title: str, distinct: bool, codes: bool) -> bool:
+    """Whether this is the patients' table: nobody twice, and by its title or without codes."""
+    named = "patient" in title.lower() or "person" in title.lower()
+    return distinct and (named or not codes)
+
+
+def _names_codes(reading: TableReading) -> bool:
+    """Whether a table has features for sure: codes, or so few rows that only names tell."""
+    features = [reading.profiles[one] for one in reading.roles.features]
+    return any(one.codes > 0.5 or one.rows < LEAST_ROWS for one in features) or any(
+        FEATURE_NAMES.search(plain_name(one.name)) for one in features
+    )
 
 
 def _distinct(events: list[tuple[str, Events]]) -> tuple[Events, ...]:

@@ -66,10 +66,7 @@ def take_outcome(
         findings.mapping["outcome"] = named
         source, options = "column", replace(options, outcome_column=named)
     if source == "none":
-        possible = [name for name, texts in records.traits.items() if _column_could_be(name, texts)]
-        if possible:
-            findings.outcome_candidates = tuple(possible)
-            findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
+        offer_outcomes(records.traits, findings)
         if records.died:
             findings.note(
                 f"Death can be the outcome: {len(records.died):,} patients died "
@@ -97,6 +94,19 @@ def take_outcome(
 
 def _column_could_be(name: str, texts: Mapping[str, str]) -> bool:
     return could_be(name, Counter(texts.values()))
+
+
+def offer_outcomes(columns: Mapping[str, Mapping[str, str]], findings: Findings) -> None:
+    """Note which columns could be the outcome, and how often each has which value."""
+    possible = {
+        name: dict(sorted(Counter(filter(str.strip, texts.values())).items()))
+        for name, texts in columns.items()
+        if _column_could_be(name, texts)
+    }
+    if possible:
+        findings.outcome_candidates = tuple(possible)
+        findings.outcome_rates = possible
+        findings.note(f"Columns that could be the outcome: {where_list(possible, 8)}.")
 
 
 def could_be(name: str, counts: Mapping[str, int]) -> bool:

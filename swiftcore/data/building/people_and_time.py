@@ -219,6 +219,19 @@ def _births(
     return None
 
 
+def facts_of_rows(table: TextTable, ids: Coded, used: Collection[str]) -> dict[str, dict[str, str]]:
+    """By column, what it says of each id: if it says one thing, or is of age, sex or site."""
+    columns = {}
+    for name in table.columns:
+        if name in used:
+            continue
+        value, steady = _first_of_each(ids, table.coded(name))
+        telling = any(one.fullmatch(plain_name(name)) for one in (AGE, SEX, SITE))
+        if steady or telling:
+            columns[name] = value
+    return columns
+
+
 def table_side(
     table: TextTable, roles: ColumnRoles, cells: Cells, tensor: SparseTensor, options: BuildOptions
 ) -> SideTables:
@@ -228,14 +241,7 @@ def table_side(
     """
     ids = table.coded(roles.row)
     single = {roles.row, roles.value, roles.outcome, roles.date, roles.visit}
-    columns = {}
-    for name in table.columns:
-        if name in single or name in roles.features:
-            continue
-        value, steady = _first_of_each(ids, table.coded(name))
-        telling = any(one.fullmatch(plain_name(name)) for one in (AGE, SEX, SITE))
-        if steady or telling:
-            columns[name] = value
+    columns = facts_of_rows(table, ids, single | set(roles.features))
     rows = tensor.modes[0].labels
     wanted = wanted_covariates(options)
     happened = [

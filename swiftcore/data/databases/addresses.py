@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from swiftcore.errors import InvalidSettings, Problem, refuse
+from swiftcore.runtime.private_settings import NAME, PrivateSettings
 
 URL = "SWIFT_DATABASE_URL"
 SETTINGS = "SWIFT_DATABASES"
 USUAL_SETTINGS = "~/.config/swift-phenotyping/databases.toml"
+FILE = PrivateSettings(
+    SETTINGS, USUAL_SETTINGS, "the addresses of databases", 'host = "...", user = "..."'
+)
 FROM_ENVIRONMENT = "the environment"
 KEYS = (  # of a named connection; the first ones as libpq calls them
     *("host", "port", "dbname", "user", "password", "passfile", "service"),
@@ -32,7 +34,6 @@ CURE = (
     f"postgresql:NAME for a connection of {USUAL_SETTINGS} (mode 0600)."
 )
 _DATABASE = re.compile(r"postgres(ql)?:(?P<name>.*)", re.IGNORECASE | re.DOTALL)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _ADDRESS = re.compile(
     r"(jdbc:)?[a-z0-9+]+:/+[^/]*@|jdbc:|postgres(ql)?:|.*\b(password|dbname|user|host)=",
     re.IGNORECASE | re.DOTALL,
@@ -75,7 +76,7 @@ def find_address(text: str) -> Address:
     name = found["name"] if found else "/"
     if not name:
         return _from_environment()
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise refuse(
             "address-shown",
             "An address of a database does not belong on a command line, where others can read it",
@@ -121,50 +122,17 @@ def named_addresses() -> dict[str, Address]:
     InvalidSettings
         When others can read the file, or with everything in it that cannot be understood.
     """
-    path = Path(os.environ.get(SETTINGS) or USUAL_SETTINGS).expanduser()
-    try:
-        with path.open("rb") as file:
-            _check_private(os.fstat(file.fileno()))
-            plain = tomllib.load(file)
-    except FileNotFoundError:
-        return {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no TOML"  # its text may be secret
-        raise _unusable(why or "an error") from None
+    plain = FILE.read()
     problems = [problem for name, one in plain.items() for problem in _faults(name, one)]
     if problems:
         raise InvalidSettings(problems)
     return {name: _address(name, one) for name, one in plain.items()}
 
 
-def _check_private(status: os.stat_result) -> None:
-    others = stat.S_IMODE(status.st_mode) & 0o077
-    if others or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
-        raise refuse(
-            "settings-open",
-            "Others may read or write the file with the addresses of databases",
-            SETTINGS,
-            f"mode {stat.S_IMODE(status.st_mode):04o}" if others else "another owner",
-            "Make it yours alone: chmod 600.",
-            kind=InvalidSettings,
-        )
-
-
-def _unusable(found: str) -> InvalidSettings:
-    return refuse(
-        "settings-unreadable",
-        "The file with the connections to databases cannot be read",
-        SETTINGS,
-        found,
-        'Write [name] and below it lines such as host = "...", user = "...".',
-        kind=InvalidSettings,
-    )
-
-
 def _faults(name: str, plain: Any) -> list[Problem]:
     """What is wrong with one connection; no value is repeated."""
-    where = f"connection {name}" if _NAME.fullmatch(name) else "a connection"
-    if not _NAME.fullmatch(name) or not isinstance(plain, dict):
+    where = f"connection {name}" if NAME.fullmatch(name) else "a connection"
+    if not NAME.fullmatch(name) or not isinstance(plain, dict):
         return [
             Problem(
                 "connection-name",

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from swiftcore.data.databases.build import build_from_database
 from swiftcore.data.databases.connection import Progress
-from swiftcore.data.from_path.sandbox import Inspection
+from swiftcore.data.from_path.reading_process import report_of
+from swiftcore.data.from_path.sandbox import Inspection, inspection_from
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from swiftcore.errors import InvalidData, Problem
+from swiftcore.errors import InvalidData
 
 
 def inspect_database(
     source: str, schema: str, options: BuildOptions, progress: Progress
 ) -> Inspection:
     """Build and throw away; what cannot be read is among the problems of the answer."""
-    findings, summary = Findings(), None
-    problems: tuple[Problem, ...] = ()
+    findings, summary, digest = Findings(), None, ""
     try:
-        summary = build_from_database(source, schema, options, findings, progress).summary
+        built = build_from_database(source, schema, options, findings, progress)
+        summary, digest = built.summary, built.tensor.digest()
     except InvalidData as error:
-        problems = tuple(error.problems)
-    return Inspection(
-        f"postgresql, schema {schema}" if schema else "postgresql",
-        findings.kind,
-        findings.tables,
-        findings.mapping,
-        findings.outcome_candidates,
-        tuple(findings.notes),
-        tuple(findings.left_out),
-        problems,
-        summary,
-    )
+        findings.problems = list(error.problems)
+    name = f"postgresql, schema {schema}" if schema else "postgresql"
+    return inspection_from(name, report_of(findings, summary, digest))

@@ -10,9 +10,13 @@ from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.data.building.assemble import Built, from_records
 from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import LAYOUTS
+from swiftcore.data.building.fhir import FHIR, read_fhir
+from swiftcore.data.building.tensor_modes import with_modes
 from swiftcore.data.bundle import bundle_from_bytes
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, table_files, tensor_file
+from swiftcore.data.from_path.parsed_tables import kept_tables
+from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, tensor_file
+from swiftcore.data.from_path.table_sources import table_files, tables_in, usable_tables
 from swiftcore.data.from_path.tables import built_of_tables, built_of_texts
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.array_file import read_arrays
@@ -38,17 +42,24 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
     """
     if is_sharded(path):
         return read_shards(path, options, findings)
+    if tables := kept_tables(findings.parsed, findings):
+        return _dataset(built_of_tables(tables, options, findings), path, options, findings)
     source = Source(path, Budget(options.limits))
     kind = findings.kind = sniff(source, options, findings)
     if kind == "bundle":
         name = source.names[0]
         dataset = bundle_from_bytes(source.read(name), name, source.budget)
         findings.tables[name] = dataset.tensor.n_entries
+        findings.options = dataset.options
         summary = dataset.summary or summarize(
             dataset.tensor, dataset.outcome, dataset.outcome_name, findings
         )
         return replace(dataset, name=options.name or dataset.name, summary=summary)
-    built = READERS[kind](source, options, findings)
+    return _dataset(READERS[kind](source, options, findings), path, options, findings)
+
+
+def _dataset(built: Built, path: Path, options: BuildOptions, findings: Findings) -> Dataset:
+    """What was built as a data set; raises InvalidData when nothing is left in it."""
     findings.stop_if_problems()
     if not built.tensor.n_entries:
         raise refuse(
@@ -73,6 +84,7 @@ def read_path(path: Path, options: BuildOptions, findings: Findings) -> Dataset:
         built.row_groups,
         OutsideKnowledge(built.codes),
         built.side,
+        replace(options, name="").changed(),
     )
 
 
@@ -114,8 +126,8 @@ def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
 
 
 def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Built:
-    file = (table_files(source.names) or list(source.names))[0]
-    return built_of_tables([_table(source, file, options, findings)], options, findings)
+    first = tables_in(source, options, findings).entries[0]
+    return built_of_tables([first.read()], options, findings)
 
 
 def _read_code_map(source: Source, options: BuildOptions, findings: Findings) -> Built:
@@ -135,18 +147,23 @@ def _read_code_map(source: Source, options: BuildOptions, findings: Findings) ->
 
 def _read_tables(source: Source, options: BuildOptions, findings: Findings) -> Built:
     tables = []
-    for file in table_files(source.names):
+    for entry in tables_in(source, options, findings).entries:
         try:
-            tables.append(_table(source, file, options, findings))
+            tables.append(entry.read())
         except InvalidData as error:
             findings.problems.extend(error.problems)
     findings.stop_if_problems()
-    return built_of_tables(tables, options, findings)
+    return built_of_tables(usable_tables(tables, findings), options, findings)
 
 
 def _read_export(source: Source, options: BuildOptions, findings: Findings) -> Built:
     layout = next(one for one in LAYOUTS if one.kind == findings.kind)
-    return from_records(read_export(source, layout, options, findings), options, findings)
+    tables = tables_in(source, options, findings)
+    return from_records(read_export(tables, layout, options, findings), options, findings)
+
+
+def _read_fhir(source: Source, options: BuildOptions, findings: Findings) -> Built:
+    return from_records(read_fhir(source, options, findings), options, findings)
 
 
 def _table(source: Source, file: str, options: BuildOptions, findings: Findings) -> TextTable:
@@ -198,13 +215,15 @@ def _read_tns(source: Source, options: BuildOptions, findings: Findings) -> Buil
             maps[axis] = read_map(to_utf8(siblings.read(name), name, "", findings), name)
             findings.mapping[f"labels of mode {axis + 1}"] = name
     text = to_utf8(source.read(file), file, options.encoding, findings)
-    return Built(read_tns(text, file, options.index_base, maps, findings))
+    tensor = read_tns(text, file, options.index_base, maps, findings)
+    return Built(with_modes(tensor, options))
 
 
 def _read_npz(source: Source, options: BuildOptions, findings: Findings) -> Built:
     name = source.names[0]
     arrays = read_arrays(source.read(name), name, source.budget)
     tensor, outcome = tensor_from_arrays(arrays, name, findings)
+    tensor = with_modes(tensor, options, has_outcome=outcome is not None)
     return Built(tensor, outcome, options.outcome_name or "outcome" if outcome is not None else "")
 
 
@@ -217,5 +236,6 @@ READERS: dict[str, Reader] = {
     "tns": _read_tns,
     "npz": _read_npz,
     "code-map": _read_code_map,
+    FHIR: _read_fhir,
     **{layout.kind: _read_export for layout in LAYOUTS},
 }

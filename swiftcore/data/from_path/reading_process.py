@@ -23,6 +23,8 @@ from swiftcore.data.shards.reader import is_sharded
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import Problem, SwiftError
 
+REPORT, BUNDLE = "report", "bundle"  # the two files of an answer
+
 
 def serve() -> None:
     """Answer requests, one JSON line each, until the line is closed."""
@@ -103,20 +105,21 @@ def _address_space() -> int:
 def _work(request: dict[str, Any]) -> str:
     """Read, and leave the report (and the bundle) in the folder of the request."""
     folder = Path(request["folder"])
-    findings = Findings()
+    findings = Findings(parsed=Path(request["parsed"]) if request["parsed"] else None)
     summary: DatasetSummary | None = None
+    digest = ""
     try:
         options = BuildOptions.from_json(request["options"])
         if request["task"] == "costs":
             table = read_cost_file(request["path"], findings, options.limits)
-            (folder / "bundle").write_bytes(table.to_bytes())
+            (folder / BUNDLE).write_bytes(table.to_bytes())
         elif request["task"] == "inspect" and is_sharded(Path(request["path"])):
             summary = check_shards(Path(request["path"]), findings)
         else:
             dataset = read_path(Path(request["path"]), options, findings)
-            summary = dataset.summary
+            summary, digest = dataset.summary, dataset.tensor.digest()
         if request["task"] == "build":
-            (folder / "bundle").write_bytes(bundle_bytes(dataset, compress=False))
+            (folder / BUNDLE).write_bytes(bundle_bytes(dataset, compress=False))
     except SwiftError as error:
         findings.problems = list(error.problems)
     except (MemoryError, RecursionError):
@@ -133,7 +136,15 @@ def _work(request: dict[str, Any]) -> str:
                 "Please report this file's kind to the authors; export it again as CSV.",
             )
         ]
-    report = {
+    (folder / REPORT).write_text(json.dumps(report_of(findings, summary, digest)), "utf-8")
+    return "done"
+
+
+def report_of(
+    findings: Findings, summary: DatasetSummary | None, digest: str = ""
+) -> dict[str, Any]:
+    """What was found, as plain values; `sandbox.inspection_from` reads it."""
+    return {
         "kind": findings.kind,
         "tables": findings.tables,
         "mapping": findings.mapping,
@@ -142,6 +153,10 @@ def _work(request: dict[str, Any]) -> str:
         "left_out": [dataclasses.asdict(x) for x in findings.left_out],
         "problems": [dataclasses.asdict(problem) for problem in findings.problems],
         "summary": summary.to_json() if summary and not findings.problems else None,
+        "outcome_rates": findings.outcome_rates,
+        "layout": findings.layout,
+        "digest": digest if not findings.problems else "",
+        "roles": [dataclasses.asdict(role) for role in findings.roles],
+        "previews": [dataclasses.asdict(one) for one in findings.previews],
+        "options": dict(findings.options),
     }
-    (folder / "report").write_text(json.dumps(report), "utf-8")
-    return "done"

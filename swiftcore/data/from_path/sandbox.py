@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from swiftcore.cost.outside.cost_table import CostTable, table_from_bytes
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_shards
+from swiftcore.data.from_path.reading_process import BUNDLE, REPORT
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
-from swiftcore.data.reading.findings import Findings, LeftOut
+from swiftcore.data.reading.findings import ColumnRole, Findings, LeftOut, Preview
 from swiftcore.data.shards.reader import is_sharded
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, Problem
@@ -40,7 +41,21 @@ _START = "from swiftcore.data.from_path.reading_process import serve; serve()"
 
 @dataclass(frozen=True)
 class Inspection:
-    """What lies at a path, what would be built from it, and everything that stands against it."""
+    """What lies at a path, what would be built from it, and everything that stands against it.
+
+    Attributes
+    ----------
+    outcome_candidates, outcome_rates : tuple of str, dict
+        Columns that could be the outcome, and how many rows have which value of each.
+    layout : str
+        Of tables of one's own: long, wide, onehot, lists, or several joined by "+".
+    digest : str
+        Of the tensor that would be built.
+    roles, previews
+        Every column of every table with its role, and the first rows.
+    options : dict
+        Of a bundle, the options it was built with.
+    """
 
     name: str
     kind: str
@@ -51,10 +66,20 @@ class Inspection:
     left_out: tuple[LeftOut, ...]
     problems: tuple[Problem, ...]
     summary: DatasetSummary | None
+    outcome_rates: dict[str, dict[str, int]] = field(default_factory=dict)
+    layout: str = ""
+    digest: str = ""
+    roles: tuple[ColumnRole, ...] = ()
+    previews: tuple[Preview, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def inspect_path(
-    path: str | Path, options: BuildOptions | None = None, *, keep: Path | None = None
+    path: str | Path,
+    options: BuildOptions | None = None,
+    *,
+    keep: Path | None = None,
+    parsed: Path | None = None,
 ) -> Inspection:
     """Read a path and say what it is and what would be built; never raises for bad data.
 
@@ -63,13 +88,16 @@ def inspect_path(
     keep : Path, optional
         Where to leave what was built, for its owner only, so that :func:`read_kept` has it
         without a second reading. Nothing is left when there are problems.
+    parsed : Path, optional
+        A folder that keeps the parsed tables, and gives them back to the next inspection with
+        the same :func:`~swiftcore.data.from_path.parsed_tables.reading_options`.
     """
     options, place = options or BuildOptions(), keep.parent if keep else None
     with tempfile.TemporaryDirectory(prefix="swift-read-", dir=place) as folder:
         task = "build" if keep else "inspect"
-        inspection = _ask(task, Path(path), options, Path(folder))
+        inspection = _ask(task, Path(path), options, Path(folder), parsed)
         if keep and not inspection.problems:
-            built = Path(folder) / "bundle"
+            built = Path(folder) / BUNDLE
             built.chmod(0o600)
             os.replace(built, keep)
         return inspection
@@ -87,7 +115,7 @@ def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset
     if is_sharded(Path(path)):  # mapped and checked, not parsed: a second process would only copy
         return read_shards(Path(path), options, Findings())
     with tempfile.TemporaryDirectory(prefix="swift-built-") as folder:
-        kept = Path(folder) / "bundle"
+        kept = Path(folder) / BUNDLE
         inspection = inspect_path(path, options, keep=kept)
         if inspection.problems:
             raise InvalidData(inspection.problems)
@@ -113,7 +141,7 @@ def read_costs(path: str | Path, limits: Limits = COST_LIMITS) -> tuple[CostTabl
         found = _ask("costs", Path(path), options, Path(folder))
         if found.problems:
             raise InvalidData(found.problems)
-        table = table_from_bytes((Path(folder) / "bundle").read_bytes(), found.name, limits)
+        table = table_from_bytes((Path(folder) / BUNDLE).read_bytes(), found.name, limits)
         return table, found.notes
 
 
@@ -122,8 +150,11 @@ def read_kept(kept: Path, limits: Limits) -> Dataset:
     return read_bundle(kept, dataclasses.replace(limits, decoded_mb=limits.memory_mb))
 
 
-def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspection:
+def _ask(
+    task: str, path: Path, options: BuildOptions, folder: Path, parsed: Path | None = None
+) -> Inspection:
     request = {
+        "parsed": str(parsed) if parsed else "",
         "task": task,
         "path": os.path.abspath(path),
         "folder": str(folder),
@@ -131,9 +162,9 @@ def _ask(task: str, path: Path, options: BuildOptions, folder: Path) -> Inspecti
     }
     with _server() as server:
         end = server.ask(request, options.limits.seconds)
-    report = folder / "report"
+    report = folder / REPORT
     if end == "done" and report.is_file() and report.stat().st_size <= MAX_REPORT:
-        return _from_report(path.name, json.loads(report.read_bytes()))
+        return inspection_from(path.name, json.loads(report.read_bytes()))
     return Inspection(
         path.name, "", {}, {}, (), (), (), (_limit_problem(end, path, options.limits),), None
     )
@@ -165,7 +196,8 @@ def _limit_problem(end: str, path: Path, limits: Limits) -> Problem:
     )
 
 
-def _from_report(name: str, report: dict[str, Any]) -> Inspection:
+def inspection_from(name: str, report: dict[str, Any]) -> Inspection:
+    """The answer of the reading process, from its plain values."""
     summary = report["summary"]
     return Inspection(
         name,
@@ -177,7 +209,17 @@ def _from_report(name: str, report: dict[str, Any]) -> Inspection:
         tuple(LeftOut(**one) for one in report["left_out"]),
         tuple(Problem(**one) for one in report["problems"]),
         DatasetSummary.from_json(summary) if summary else None,
+        report["outcome_rates"],
+        report["layout"],
+        report["digest"],
+        tuple(ColumnRole(**one) for one in report["roles"]),
+        tuple(_preview(one) for one in report["previews"]),
+        report["options"],
     )
+
+
+def _preview(plain: dict[str, Any]) -> Preview:
+    return Preview(plain["table"], tuple(plain["columns"]), tuple(map(tuple, plain["rows"])))
 
 
 class _Server:

@@ -8,15 +8,22 @@ from pathlib import PurePosixPath
 
 from swiftcore.data.building.ehr_layouts import LAYOUTS
 from swiftcore.data.building.ehr_tables import layouts_present
+from swiftcore.data.building.fhir import FHIR
 from swiftcore.data.bundle import is_bundle
+from swiftcore.data.from_path.table_sources import (
+    ZIP_MAGIC,
+    holder_of,
+    holds_tables,
+    table_files,
+    tables_in,
+)
 from swiftcore.data.options import BuildOptions
+from swiftcore.data.reading.fhir_resources import first_type
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.unpacking import gunzip_head
 from swiftcore.errors import InvalidData, refuse, where_list
 
-HEAD = 65_536  # bytes of an unpacked file that tell what it is
 KINDS: dict[str, str] = {
     "table": "one table of events",
     "tables": "several tables of events",
@@ -27,16 +34,16 @@ KINDS: dict[str, str] = {
     "bundle": "a SWIFT data bundle",
     "shards": "a SWIFT data set in shards",
     "code-map": "a map from codes to groups",
+    FHIR: "a FHIR R4 export",
     **{layout.kind: layout.title for layout in LAYOUTS},
 }
 
 _CSV = "Export the data as CSV or Parquet."
 _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\x89HDF", "an HDF5 file"),
-    (b"SQLite format 3", "a SQLite database"),
     (b"ARROW1", "an Arrow file"),
     (b"FEA1", "a Feather file"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file"),
+    (b"\xd0\xcf\x11\xe0", "an old or locked Office file (save it as .xlsx without a password)"),
     (b"MATLAB", "a MATLAB file"),
     (b"RDX", "an R data file"),
     (b"RDA", "an R data file"),
@@ -53,7 +60,6 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\xff\xd8\xff", "a picture"),
 )
 _PICKLES = (".pkl", ".pickle", ".joblib", ".rds", ".rda", ".rdata", ".mat", ".npy", ".pt", ".dill")
-_TABLES = re.compile(r"\.(csv|tsv|parquet|tab)(\.gz)?$", re.IGNORECASE)
 _TNS = re.compile(r"\.tns(\.gz)?$", re.IGNORECASE)
 _TEXT = re.compile(r"\.txt$", re.IGNORECASE)
 _CODE = re.compile(r"(icd\w*|code|ndc|atc|rxcui|medication|drug)$")
@@ -81,16 +87,16 @@ def sniff(source: Source, options: BuildOptions, findings: Findings) -> str:
         return options.kind
     if source.path.is_dir() or source.is_archive:
         return _folder_kind(source, options, findings)
-    return _file_kind(source, source.names[0])
+    return _file_kind(source, source.names[0], options, findings)
 
 
-def _file_kind(source: Source, name: str) -> str:
+def _file_kind(source: Source, name: str, options: BuildOptions, findings: Findings) -> str:
     head = source.head(name)
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(ZIP_MAGIC) and not source.is_document:
         with source.path.open("rb") as handle:
             handle.seek(max(0, source.size(name) - 200))
             return "bundle" if is_bundle(handle.read()) else "npz"
-    inner = gunzip_head(head, name, HEAD) if head.startswith(b"\x1f\x8b") else head
+    inner = source.unpacked_head(name)
     if not inner.strip(b"\0 \t\r\n"):
         raise refuse(
             "file-empty",
@@ -99,6 +105,8 @@ def _file_kind(source: Source, name: str) -> str:
             f"{source.size(name)} bytes",
             "Export the data again.",
         )
+    if source.is_document or (holder_of(inner) and not inner.startswith(ZIP_MAGIC)):
+        return _tables_kind(source, options, findings)
     refuse_foreign(inner, name)
     if inner.startswith(PARQUET_MAGIC):
         return "table"
@@ -153,8 +161,8 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
     names = source.names
     for name in names:
         low = name.lower()
-        if low.endswith(_PICKLES) or low.endswith("[content_types].xml"):
-            what = "a spreadsheet" if low.endswith(".xml") else "a pickle or a file like it"
+        if low.endswith(_PICKLES):
+            what = "a pickle or a file like it"
             if source.is_archive or len(names) == 1:
                 raise refuse(
                     "never-opened", "Files of this kind are never opened", name, what, _CSV
@@ -171,31 +179,40 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
             where_list(tensors),
             "Choose one of these files.",
         )
-    layouts = layouts_present(source)
-    if layouts:
-        wanted = [
-            one
-            for one in layouts
-            if options.tables
-            and options.tables in (one.kind, "tidy" if "tidy" in one.kind else "raw")
-        ]
-        chosen = (wanted or layouts)[0]
-        for other in layouts:
-            if other is not chosen:
-                findings.note(
-                    f"The folder also holds {KINDS[other.kind]}; set 'kind' to "
-                    f"{other.kind} to read that."
-                )
-        return chosen.kind
-    tables = [name for name in names if _TABLES.search(name)]
+    if holds_tables(names) and (kind := _tables_kind(source, options, findings)) != "tables":
+        return kind
+    tables = table_files(names)
     texts = category_files(names)
     if texts and len(texts) >= len(tables):
         return "documents"
     if tables and all(is_code_map(source, name) for name in tables):
         return "code-map"
-    if tables:
-        return "table" if len(tables) == 1 else "tables"
+    if len(tables_in(source, options, findings).entries):
+        return "tables"
     raise _nothing_known(source)
+
+
+def _tables_kind(source: Source, options: BuildOptions, findings: Findings) -> str:
+    """FHIR, the export whose tables these are, or just "tables"."""
+    alone = len(source.names) == 1
+    if any(first_type(source, name) for name in source.names if alone or not _TEXT.search(name)):
+        return FHIR
+    layouts = layouts_present(tables_in(source, options, findings))
+    if not layouts:
+        return "tables"
+    wanted = [
+        one
+        for one in layouts
+        if options.tables and options.tables in (one.kind, "tidy" if "tidy" in one.kind else "raw")
+    ]
+    chosen = (wanted or layouts)[0]
+    for other in layouts:
+        if other is not chosen:
+            findings.note(
+                f"The folder also holds {KINDS[other.kind]}; set 'kind' to {other.kind} "
+                "to read that."
+            )
+    return chosen.kind
 
 
 def _nothing_known(source: Source) -> InvalidData:
@@ -206,7 +223,8 @@ def _nothing_known(source: Source) -> InvalidData:
         "The folder holds no data of a known kind",
         source.path.name,
         found,
-        "Give tables (.csv, .tsv, .parquet), texts (category/name.txt), a .tns or an .npz file.",
+        "Give tables (.csv, .xlsx, .parquet, .jsonl, a database), FHIR, texts "
+        "(category/name.txt), a .tns or an .npz file.",
     )
 
 
@@ -221,8 +239,7 @@ def category_files(names: tuple[str, ...]) -> dict[str, str]:
 
 def is_code_map(source: Source, name: str) -> bool:
     """Whether the header of a table reads like code, group[, name]."""
-    head = source.head(name)
-    head = gunzip_head(head, name, HEAD) if head.startswith(b"\x1f\x8b") else head
+    head = source.unpacked_head(name)
     header = head.splitlines()[0].decode("utf-8", "replace").lower() if head else ""
     columns = [column.strip(' "\ufeff') for column in re.split("[,;\t]", header)]
     return bool(
@@ -230,11 +247,6 @@ def is_code_map(source: Source, name: str) -> bool:
         and 2 <= len(columns) <= 3
         and any(_GROUP.match(column) for column in columns[1:])
     )
-
-
-def table_files(names: tuple[str, ...]) -> list[str]:
-    """The files of a folder that are tables by their ending."""
-    return [name for name in names if _TABLES.search(name)]
 
 
 def tensor_file(names: tuple[str, ...]) -> str:

@@ -9,12 +9,20 @@ import numpy as np
 
 from swiftcore.data.building.assemble import Built, from_long_table, from_records
 from swiftcore.data.building.build_tensor import cell_values
-from swiftcore.data.building.column_roles import ID_NAMES, document_columns, plain_name
+from swiftcore.data.building.column_roles import ID_NAMES, ColumnRoles, document_columns, plain_name
 from swiftcore.data.building.documents import choose_words, cooccurrence_tensor, read_corpus
-from swiftcore.data.building.event_table import read_cells, table_roles
+from swiftcore.data.building.doubts import check_doubts
+from swiftcore.data.building.event_table import read_cells
+from swiftcore.data.building.layouts.table_reading import TableReading
+from swiftcore.data.building.layouts.understand import preview, understood
 from swiftcore.data.building.multi_table import read_tables
-from swiftcore.data.building.outcome import Outcome, as_classes
-from swiftcore.data.building.people_and_time import covariates_of_documents, table_side
+from swiftcore.data.building.outcome import Outcome, as_classes, offer_outcomes
+from swiftcore.data.building.people_and_time import (
+    covariates_of_documents,
+    facts_of_rows,
+    table_side,
+)
+from swiftcore.data.from_path.parsed_tables import keep_tables
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
@@ -37,24 +45,57 @@ def built_of_tables(
     InvalidData
         With all problems found.
     """
-    if len(tables) > 1:
-        findings.kind = "tables"
-        return from_records(read_tables(list(tables), options, findings), options, findings)
-    table = tables[0]
-    columns = document_columns(table, options, findings)
-    if columns:
-        text, label = columns
-        findings.kind = "document-table"
-        labels = table.texts(label) if label else []
-        names = _document_names(table)
-        built = built_of_texts(names, table.texts(text), labels, options, findings)
-        about = covariates_of_documents(table, columns, options)
-        return replace(built, side=replace(built.side, covariates=about))
-    findings.kind = "table"
-    cells, outcome, name = read_cells(table, options, findings)
+    findings.kind = "tables" if len(tables) > 1 else "table"
+    if findings.parsed is not None:
+        keep_tables(findings.parsed, tables, findings)
+    findings.previews += [preview(table) for table in tables]
+    if len(tables) == 1:
+        columns = document_columns(tables[0], options, findings)
+        if columns:
+            return _built_of_documents(tables[0], columns, options, findings)
+    tables, readings = understood(tables, options, findings)
+    findings.stop_if_problems()
+    if len(tables) > 1 or readings[0].melts:
+        options = _with_outcome(options, readings) if len(tables) == 1 else options
+        records = read_tables(tables, readings, options, findings)
+        patients = {one for table in records.events for one in table.subject.labels if one.strip()}
+        built = from_records(records, options, findings)
+    else:
+        roles = readings[0].roles
+        built = _built_of_long_table(tables[0], roles, options, findings)
+        patients = set(filter(str.strip, tables[0].coded(roles.row).labels))
+    check_doubts(built.tensor, len(patients), options, findings)
+    return built
+
+
+def _with_outcome(options: BuildOptions, readings: Sequence[TableReading]) -> BuildOptions:
+    """The outcome column of a single table by its name, unless another outcome is asked for."""
+    if options.outcome or options.outcome_column or options.outcome_codes:
+        return options
+    return replace(options, outcome_column=readings[0].roles.outcome)
+
+
+def _built_of_documents(
+    table: TextTable, columns: tuple[str, str], options: BuildOptions, findings: Findings
+) -> Built:
+    text, label = columns
+    findings.kind = "document-table"
+    labels = table.texts(label) if label else []
+    names = _document_names(table)
+    built = built_of_texts(names, table.texts(text), labels, options, findings)
+    about = covariates_of_documents(table, columns, options)
+    return replace(built, side=replace(built.side, covariates=about))
+
+
+def _built_of_long_table(
+    table: TextTable, roles: ColumnRoles, options: BuildOptions, findings: Findings
+) -> Built:
+    cells, outcome, name = read_cells(table, roles, options, findings)
     column = Outcome(options.outcome_name or name, as_classes(outcome), {}) if name else None
     built = from_long_table(cells, column, options, findings)
-    roles = table_roles(table, options, Findings())
+    if built.outcome is None:
+        used = {roles.row, roles.value, roles.date, roles.visit, *roles.features}
+        offer_outcomes(facts_of_rows(table, table.coded(roles.row), used), findings)
     return replace(built, side=table_side(table, roles, cells, built.tensor, options))
 
 

@@ -15,7 +15,8 @@ from swiftcore.data.building.build_tensor import cell_values, nothing_left
 from swiftcore.data.building.multi_table import is_of_patients, note_unused
 from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
 from swiftcore.data.from_path.read_path import origin_of
-from swiftcore.data.from_path.sniff import KINDS, sniff, table_files
+from swiftcore.data.from_path.sniff import KINDS, sniff
+from swiftcore.data.from_path.table_sources import table_files
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.choose_features import Kept, choose_features, kept_cells
 from swiftcore.data.out_of_core.count import (
@@ -168,7 +169,7 @@ class _Build:
             self.findings.tables[plan.head.name] = rows
             row = plan.head.text_of(plan.roles.row)
             distinct = plan.may_be_patients and has_distinct(self.database, plan.number, row)
-            if is_of_patients(plan.title, distinct, plan.roles):
+            if is_of_patients(plan.title, distinct, bool(plan.roles.features)):
                 patients.append(plan)
                 self.findings.mapping[plan.title] = f"patients by {plan.roles.row}"
             elif plan.events:

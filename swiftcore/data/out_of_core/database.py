@@ -2,14 +2,14 @@
 
 It is opened on an empty file in a folder of our own, told which files it may read and how much
 memory it may take, and then locked: no other file, no network, no extension, no way back. Names
-reach it quoted, values as parameters; nobody's text is ever run.
+reach it quoted, values as parameters; nobody's text is ever run: it takes nothing but :class:`Sql`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +83,19 @@ class Database:
         self._connection, self._error = connection, error
         self.links = tuple(links)
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def run(self, statement: Sql, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of the answer; for small ones."""
         with self._in_words():
-            answer: list[tuple[Any, ...]] = self._connection.execute(statement, values).fetchall()
+            words = _checked(statement)
+            answer: list[tuple[Any, ...]] = self._connection.execute(words, values).fetchall()
             return answer
 
-    def batches(self, statement: str, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    def batches(self, statement: Sql, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The answer as Arrow batches, one at a time and in no order."""
         with self._in_words():
-            yield from self._connection.sql(statement, params=values).to_arrow_reader(1 << 18)
+            yield from self._connection.sql(_checked(statement), params=values).to_arrow_reader(
+                1 << 18
+            )
 
     @contextlib.contextmanager
     def _in_words(self) -> Iterator[None]:
@@ -121,11 +124,33 @@ def _refusal(error: Exception) -> InvalidData:
     )
 
 
-def text_literal(text: str) -> str:
+class Sql(str):
+    """SQL in which no text of others can be run: made by the functions below and nowhere else."""
+
+    __slots__ = ()
+
+
+def sql(words: str, **pieces: Sql | int) -> Sql:
+    """Words of ours, with pieces in the place of their names in braces."""
+    return Sql(words.format(**{name: _checked(piece) for name, piece in pieces.items()}))
+
+
+def joined(between: str, pieces: Iterable[Sql]) -> Sql:
+    """Pieces one after the other, with a word of ours between them."""
+    return Sql(between.join(map(str, map(_checked, pieces))))
+
+
+def text_literal(text: str) -> Sql:
     """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
+    return Sql("'" + text.replace("'", "''") + "'")
 
 
-def quoted(name: str) -> str:
+def quoted(name: str) -> Sql:
     """The name of a column as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
+    return Sql('"' + name.replace('"', '""') + '"')
+
+
+def _checked(piece: Sql | int) -> Sql | int:
+    if not isinstance(piece, Sql | int):
+        raise TypeError("a text that was not quoted is no SQL")
+    return piece

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from swiftcore.data.building.column_roles import ID_NAMES, ColumnRoles, guess_roles, plain_name
+from swiftcore.data.building.column_roles import (
+    ID_NAMES,
+    ColumnRoles,
+    guess_roles,
+    plain_name,
+    set_here,
+)
 from swiftcore.data.building.ehr_tables import TABLE_ENDING
-from swiftcore.data.building.multi_table import is_of_patients, name_column, settings_of
+from swiftcore.data.building.multi_table import is_of_patients, name_column
 from swiftcore.data.building.outcome import OUTCOME
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.table_head import TableHead
@@ -18,6 +24,7 @@ from swiftcore.errors import InvalidSettings, Problem
 # What this way of building can do with each option; everything else is for small tables.
 _ALLOWED: dict[str, tuple[object, ...]] = {
     "kind": ("", "tables"),
+    "layout": ("", "long"),
     "join": ("patient", "visit"),
     "rows": ("patient",),
     "code_groups": ("",),
@@ -104,7 +111,7 @@ def plan_tables(
     plans = []
     for number, head in enumerate(sorted(heads, key=lambda one: one.name)):
         table = TextTable(head.name, head.columns, None)
-        settings = settings_of(table, options)
+        settings = set_here(head.columns, options.columns)
         roles = guess_roles(table, settings, findings)
         if plain_name(roles.row) not in ID_NAMES and "row" not in settings:
             findings.note(f"{head.name} was not used: no column of patients or row ids.")
@@ -112,7 +119,7 @@ def plan_tables(
         title = TABLE_ENDING.sub("", head.name.rsplit("/", 1)[-1])
         events = _events(head, number, title, roles) if roles.features else None
         outcome = _outcome_column(head, options)
-        may_be = is_of_patients(title, True, roles)
+        may_be = is_of_patients(title, True, bool(roles.features))
         plans.append(TablePlan(head, number, title, roles, events, may_be, outcome))
     findings.stop_if_problems()
     return plans

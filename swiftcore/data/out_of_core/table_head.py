@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
 
 from swiftcore.data.options import MEGABYTE, BuildOptions
-from swiftcore.data.out_of_core.database import quoted
+from swiftcore.data.out_of_core.database import Sql, quoted, sql
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC, flat_columns, parquet_damaged
 from swiftcore.data.reading.text import guess_delimiter, looks_like_markup, read_header
@@ -49,7 +49,7 @@ class TableHead:
     def columns(self) -> tuple[str, ...]:
         return tuple(self.kinds)
 
-    def text_of(self, column: str) -> str:
+    def text_of(self, column: str) -> Sql:
         """The SQL of a column's text, '' where nothing stands.
 
         Raises
@@ -66,7 +66,9 @@ class TableHead:
                 "Store it as text or as whole numbers, or build a .npz.",
             )
         name = quoted(column)
-        return f"coalesce({name}{'::VARCHAR' if self.kinds[column] == 'plain' else ''}, '')"
+        if self.kinds[column] == "plain":
+            return sql("coalesce({name}::VARCHAR, '')", name=name)
+        return sql("coalesce({name}, '')", name=name)
 
 
 def read_head(path: Path, name: str, options: BuildOptions, findings: Findings) -> TableHead:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from swiftcore.errors import InvalidData, Problem
 
@@ -17,6 +20,36 @@ class LeftOut:
 
     def __str__(self) -> str:
         return f"{self.count:,} left out of {self.where}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What a column is taken for, and why.
+
+    Attributes
+    ----------
+    role : str
+        id, visit, code, drug, domain, count, date, outcome, covariate, free text or ignored.
+    reason : str
+        Half a sentence for a person.
+    examples : str
+        A few of its entries.
+    """
+
+    table: str
+    column: str
+    role: str
+    reason: str
+    examples: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of a table, long cells cut off."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass
@@ -35,8 +68,17 @@ class Findings:
         Which column was taken for which role, as guessed or as set.
     tables : dict
         Every table or file read, with its number of rows.
-    outcome_candidates : tuple of str
-        Columns of the patients' table that could be the outcome, while none is chosen.
+    outcome_candidates, outcome_rates : tuple of str, dict
+        Columns that could be the outcome, while none is chosen, and how many rows have which
+        value of each.
+    layout : str
+        How the tables are laid out: long, wide, onehot, lists, or several joined by "+".
+    roles, previews : list of ColumnRole, list of Preview
+        Every column of every table, and the first rows of each.
+    options : mapping
+        With which a data set that was built before was built.
+    parsed : Path or None
+        A folder in which tables are kept once they are parsed.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -46,6 +88,12 @@ class Findings:
     tables: dict[str, int] = field(default_factory=dict)
     kind: str = ""
     outcome_candidates: tuple[str, ...] = ()
+    outcome_rates: dict[str, dict[str, int]] = field(default_factory=dict)
+    layout: str = ""
+    roles: list[ColumnRole] = field(default_factory=list)
+    previews: list[Preview] = field(default_factory=list)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    parsed: Path | None = None
 
     def note(self, text: str) -> None:
         if text not in self.notes:

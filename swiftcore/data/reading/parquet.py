@@ -10,10 +10,12 @@ import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
 
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget
+from swiftcore.data.reading.unpacking import check_ratio
 from swiftcore.errors import InvalidData, refuse
 
 MAX_COLUMNS = 2_000
 PARQUET_MAGIC = b"PAR1"
+MIN_CELL = 4  # bytes of a cell in memory, however briefly the file says that all are alike
 
 
 def read_parquet(
@@ -51,6 +53,8 @@ def parquet_damaged(name: str, error: Exception) -> InvalidData:
 def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:
     file = arrow_parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
     budget.check_announced(_announced(file), name)
+    rows = file.metadata.num_rows * len(file.schema_arrow.names) * MIN_CELL
+    check_ratio(max(_announced(file), rows), len(data), name)
     flat, texts = flat_columns(file.schema_arrow, name, findings)
     file = arrow_parquet.ParquetFile(
         io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts

@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from swiftcore.data.options import MEGABYTE, Limits
-from swiftcore.data.reading.unpacking import GZIP_MAGIC, Gunzip, check_entries, zip_pieces
+from swiftcore.data.reading.unpacking import (
+    GZIP_MAGIC,
+    Gunzip,
+    check_entries,
+    gunzip_head,
+    zip_pieces,
+)
 from swiftcore.errors import refuse
 
 
@@ -58,6 +65,9 @@ class Source:
         self._readers: dict[str, Callable[[], Iterator[bytes]]] = {}
         self._sizes: dict[str, int] = {}
         self._archive: zipfile.ZipFile | None = None
+        self._paths: dict[str, Path] = {}
+        self.is_document = False
+        self.opened: dict[str, Any] = {}  # workbooks and databases by name, each opened once
         if path.is_dir():
             self._list_folder()
         elif not path.exists():
@@ -70,6 +80,10 @@ class Source:
             )
         elif _starts_with(path, b"PK\x03\x04") and not _holds_arrays(path):
             self._list_zip()
+            if is_office_document(self.names):  # a zip by its bytes, one file to people
+                self._archive, self._readers, self._sizes = None, {}, {}
+                self.is_document = True
+                self._add(path.name, path)
         else:
             self._add(path.name, path)
 
@@ -85,6 +99,10 @@ class Source:
         """Bytes as stored (a folder's file) or as announced (a zip's entry)."""
         return self._sizes[name]
 
+    def path_of(self, name: str) -> Path | None:
+        """Where a file lies on the disk; None inside an archive."""
+        return self._paths.get(name)
+
     def head(self, name: str, count: int = 65_536) -> bytes:
         """The first bytes of a file as stored, before any gz is undone."""
         pieces, have = [], 0
@@ -95,6 +113,11 @@ class Source:
                 break
         return b"".join(pieces)[:count]
 
+    def unpacked_head(self, name: str, count: int = 65_536) -> bytes:
+        """The first bytes of a file, with gz undone."""
+        head = self.head(name, count)
+        return gunzip_head(head, name, count) if head.startswith(GZIP_MAGIC) else head
+
     def read(self, name: str) -> bytes:
         """The whole file, with gz undone, counted against the budget.
 
@@ -103,6 +126,7 @@ class Source:
         InvalidData
             When the file is damaged, is a compression bomb, or breaks the budget.
         """
+        self.budget.check_announced(self._sizes[name], name)
         unpack: Gunzip | None = None
         out: list[bytes] = []
         for position, piece in enumerate(self._readers[name]()):
@@ -118,8 +142,7 @@ class Source:
     def _add(self, name: str, path: Path) -> None:
         with _open_regular(path) as handle:
             self._sizes[name] = os.fstat(handle.fileno()).st_size
-        if self._sizes[name] > self.budget.limits.decoded_mb * MEGABYTE:
-            self.budget.check_announced(self._sizes[name], name)
+        self._paths[name] = path
         self._readers[name] = lambda: _file_pieces(path)
 
     def _list_folder(self) -> None:
@@ -174,6 +197,11 @@ class Source:
                 "0 files",
                 f"Choose the {container} that holds the tables or texts.",
             )
+
+
+def is_office_document(names: Sequence[str]) -> bool:
+    """Whether the entries of a zip are the parts of a workbook or a text document."""
+    return "[Content_Types].xml" in names or "META-INF/manifest.xml" in names
 
 
 def _opened_zip(path: Path) -> zipfile.ZipFile:

@@ -34,6 +34,10 @@ class TextTable:
     def n_rows(self) -> int:
         return int(self.rows.num_rows)
 
+    def head(self, rows: int) -> TextTable:
+        """The first rows."""
+        return TextTable(self.name, self.columns, self.rows.slice(0, rows))
+
     def coded(self, column: str) -> Coded:
         """One column as distinct texts and a code per row; a missing cell is empty text."""
         chunks = _as_text(self.rows.column(self.columns.index(column)))

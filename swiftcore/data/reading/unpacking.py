@@ -84,6 +84,18 @@ class Gunzip:
             )
 
 
+def check_ratio(size: int, packed: int, where: str, *, most: int = MAX_RATIO) -> None:
+    """Refuse what announces to unpack to far more than data ever do."""
+    if size > max(HARMLESS * most // MAX_RATIO, most * max(packed, 1)):
+        raise refuse(
+            "compression-bomb",
+            "The file unpacks to far more than data ever do",
+            where,
+            f"{size // max(packed, 1):,} times its size",
+            "Unpack it yourself and give the plain files.",
+        )
+
+
 def check_entries(entries: list[zipfile.ZipInfo], where: str) -> None:
     """Refuse archives whose entries overlap, are locked, or claim impossible ratios."""
     end = 0
@@ -105,14 +117,7 @@ def check_entries(entries: list[zipfile.ZipInfo], where: str) -> None:
                 "Make the archive again.",
             )
         end = entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size
-        if entry.file_size > max(HARMLESS, MAX_RATIO * max(entry.compress_size, 1)):
-            raise refuse(
-                "compression-bomb",
-                "The file unpacks to far more than data ever do",
-                where,
-                f"{entry.file_size // max(entry.compress_size, 1):,} times its size",
-                "Unpack it yourself and give the plain files.",
-            )
+        check_ratio(entry.file_size, entry.compress_size, where)
 
 
 def zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -133,7 +138,7 @@ def zip_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[byt
         raise refuse(
             "zip-damaged",
             "An entry of the archive cannot be read",
-            entry.filename,
+            entry.filename or "an entry without a name",
             str(error),
             "Make the archive again.",
         ) from error

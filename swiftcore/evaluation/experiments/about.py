@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.summary import leaky_features
+from swiftcore.data.summary import leaky_features, told
 from swiftcore.errors import where_list
 from swiftcore.evaluation.experiments.cross_validation import data_digest, folds_of
 from swiftcore.evaluation.experiments.score_tables import Scored
@@ -52,7 +52,7 @@ def about_scores(dataset: Dataset, scored: Scored) -> dict[str, Any]:
         "classes": list(labels.classes),
         "outcome": dataset.outcome_name,
         "notes": [
-            *(str(one) for one in leaky_features(dataset.tensor, dataset.outcome)),
+            *told(leaky_features(dataset.tensor, dataset.outcome)),
             *_word_notes(dataset, scored),
             *_row_notes(scored),
             *_setting_notes(scored),

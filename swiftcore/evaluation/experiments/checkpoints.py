@@ -14,6 +14,7 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from swiftcore.cluster.independent_parts import helpers
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
 from swiftcore.runtime.atomic_file import write_atomic
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 Checkpoint = dict[str, Any]
 FAILED = "failed"  # under this name a part holds the reason why there is no result
 KILLED = "Its process was ended from outside, as systems do when the memory runs out."
+LOST = {FAILED: "It took down every worker that tried it, perhaps because the memory ran out."}
 
 
 class Stopped(SwiftError):
@@ -98,7 +100,8 @@ def compute_checkpoints(
     folder : Path, optional
         Where finished parts are kept and looked for.
     jobs : int
-        Processes, as in joblib; 1 computes in this one.
+        Processes, as in joblib; 1 computes in this one. Within
+        :func:`swiftcore.cluster.independent_parts.experiments_on` all workers of the cluster.
     progress : callable, optional
         Called after every part; when it returns True, :class:`Stopped` is raised.
     """
@@ -131,9 +134,13 @@ def compute_checkpoints(
 def _computed(
     tasks: Sequence[Task], compute: Callable[..., Checkpoint], jobs: int
 ) -> Iterator[tuple[Task, Checkpoint]]:
+    if (team := helpers()) is not None:
+        calls = {number: (compute, *task.arguments) for number, task in enumerate(tasks)}
+        yield from ((tasks[number], part) for number, part in team.run(attempt, calls, LOST))
+        return
     if jobs == 1 or len(tasks) < 2:
         for task in tasks:
-            yield task, attempt(compute, task.arguments)
+            yield task, attempt(compute, *task.arguments)
         return
     waiting = dict(enumerate(tasks))
     while waiting:
@@ -158,20 +165,26 @@ def _side_by_side(
 def _alone(task: Task, compute: Callable[..., Checkpoint]) -> Checkpoint:
     """One part in a process with nothing beside it."""
     try:  # with n_jobs=1 it would be this process
-        [part] = Parallel(n_jobs=2)([delayed(attempt)(compute, task.arguments)])
+        [part] = Parallel(n_jobs=2)([delayed(attempt)(compute, *task.arguments)])
     except TerminatedWorkerError:
         part = {FAILED: KILLED}
     found: Checkpoint = part
     return found
 
 
+def team_size(jobs: int) -> int:
+    """How many parts are computed at once."""
+    team = helpers()
+    return int(effective_n_jobs(jobs)) if team is None else team.count
+
+
 def _numbered(
     number: int, compute: Callable[..., Checkpoint], arguments: tuple[Any, ...]
 ) -> tuple[int, Checkpoint]:
-    return number, attempt(compute, arguments)
+    return number, attempt(compute, *arguments)
 
 
-def attempt(compute: Callable[..., Checkpoint], arguments: tuple[Any, ...]) -> Checkpoint:
+def attempt(compute: Callable[..., Checkpoint], *arguments: Any) -> Checkpoint:
     """What ``compute`` returns, or the reason why it does not, whatever it raised."""
     began = time.perf_counter()
     try:

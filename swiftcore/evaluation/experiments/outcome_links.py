@@ -7,10 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.evaluation.experiments.result import Experiment
-from swiftcore.evaluation.experiments.trial import SCALINGS, STRENGTHS
+from swiftcore.evaluation.experiments.trial import STRENGTHS
 from swiftcore.evaluation.protocol.folds import Labels
 from swiftcore.evaluation.protocol.intervals import jackknife_interval
-from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
+from swiftcore.evaluation.protocol.lasso import lasso_path
+from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
 from swiftcore.evaluation.protocol.scores import (
     METRIC_TITLES,
     metric_name,

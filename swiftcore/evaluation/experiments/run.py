@@ -37,7 +37,12 @@ from swiftcore.evaluation.experiments.stability import (
     follow_phenotypes,
     summarise_matches,
 )
-from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for, usual_methods
+from swiftcore.evaluation.methods.catalogue import (
+    CATALOGUE,
+    methods_for,
+    spec_for,
+    usual_methods,
+)
 from swiftcore.evaluation.methods.method import Method
 from swiftcore.evaluation.protocol.folds import read_labels
 from swiftcore.evaluation.protocol.preparation import choose_features
@@ -256,7 +261,7 @@ def _noise(asked: _Asked) -> Answer:
 
 
 def _ablation(asked: _Asked) -> Answer:
-    possible = [key for key, method in CATALOGUE.items() if method.costs != "none"]
+    possible = methods_for("ablation")
     _refuse_methods(asked.settings.methods, possible, "A method uses no cost matrices")
     recipes = asked.settings.recipes
     given = ModelSpec.of(asked.settings.fit)
@@ -273,7 +278,7 @@ def _ablation(asked: _Asked) -> Answer:
 
 def _stability(asked: _Asked) -> Answer:
     settings = asked.settings
-    possible = [key for key, method in CATALOGUE.items() if method.repeatable]
+    possible = methods_for("stability")
     _refuse_methods(settings.methods, possible, "A method needs labels, or has no phenotypes")
     seed = int(settings.fit.get("seed", settings.seed))
     refits = [Refit("seed", run, seed + 1 + run) for run in range(settings.seeds)] + [
@@ -298,7 +303,8 @@ def _stability(asked: _Asked) -> Answer:
 
 def _ranks(asked: _Asked) -> Answer:
     settings = asked.settings
-    _refuse_methods(settings.methods, ("swift",), "The number of phenotypes is tried for SWIFT")
+    possible = methods_for("ranks")
+    _refuse_methods(settings.methods, possible, "The number of phenotypes is tried for SWIFT")
     everyone = np.arange(asked.dataset.tensor.shape[0])  # none is tested
     chosen = choose_features(asked.dataset, everyone, settings.features)
     changes = {**settings.fit, "consensus": 1 + settings.seeds, "seed": settings.seed}

@@ -143,7 +143,9 @@ def _calibrations(chosen: pd.DataFrame, binary: bool) -> pd.DataFrame:
         truth = np.concatenate([part["truth"] for part in group["part"]])
         guess = np.ones_like(truth) if binary else chances.argmax(axis=1)
         found = calibration(chances[np.arange(len(truth)), guess], guess == truth)
-        pieces.append(found.assign(method=method, rank=rank, expected=found["expected"].round(5)))
+        found["expected"] = found["expected"].round(5)
+        found["method"], found["rank"] = str(method), [rank] * len(found)
+        pieces.append(found)
     columns = ["method", "rank", "expected", "cases", "count"]
     return pd.concat(pieces, ignore_index=True)[columns]
 

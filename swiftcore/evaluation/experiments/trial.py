@@ -19,9 +19,10 @@ from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.evaluation.methods.classifiers import classify
 from swiftcore.evaluation.methods.method import Method
 from swiftcore.evaluation.protocol.folds import Fold, Labels
-from swiftcore.evaluation.protocol.lasso import LassoModel, Scaler, lasso_path
+from swiftcore.evaluation.protocol.lasso import LassoModel, lasso_path
 from swiftcore.evaluation.protocol.noise import Noise
 from swiftcore.evaluation.protocol.preparation import PARTS, Prepared, prepare
+from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
 from swiftcore.evaluation.protocol.scores import log_loss, score, second_score
 from swiftcore.fitting import fit_dataset
 from swiftcore.progress import FitOutcome
@@ -264,23 +265,3 @@ def refit_lasso(
     scaler = Scaler.of(rows)
     path = STRENGTHS[choice.strength * (1 - 1e-9) <= STRENGTHS]
     return lasso_path(scaler(rows), known, len(classes), path)[-1], scaler
-
-
-def amounts(memberships: Array) -> Array:
-    """Memberships as they are."""
-    return memberships
-
-
-def root_shares(memberships: Array) -> Array:
-    """Square roots of each row's shares, signs kept: rows of any weight compare."""
-    total = np.abs(memberships).sum(axis=1, keepdims=True)
-    shares = np.divide(memberships, total, out=np.zeros_like(memberships), where=total > 0)
-    return np.asarray(np.sign(shares) * np.sqrt(np.abs(shares)))
-
-
-def log_amounts(memberships: Array) -> Array:
-    """Logarithms that leave 0 at 0, signs kept: heavy rows count less."""
-    return np.asarray(np.sign(memberships) * np.log1p(np.abs(memberships)))
-
-
-SCALINGS = {"amounts": amounts, "root shares": root_shares, "log amounts": log_amounts}

@@ -181,6 +181,16 @@ def short_title_of(key: str) -> str:
     return (CATALOGUE[key].short_title if key in CATALOGUE else "") or title_of(key)
 
 
+def methods_for(kind: str) -> tuple[str, ...]:
+    """The keys of the methods that an experiment of this kind can be made with."""
+    suited = {
+        "ablation": [key for key, method in CATALOGUE.items() if method.costs != "none"],
+        "stability": [key for key, method in CATALOGUE.items() if method.repeatable],
+        "ranks": ["swift"],
+    }
+    return tuple(suited.get(kind, CATALOGUE))
+
+
 def factorization(key: str) -> Method:
     """The factorization of a key; raises InvalidSettings if there is none."""
     known = [name for name, method in CATALOGUE.items() if method.is_factorization]

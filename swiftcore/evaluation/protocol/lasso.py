@@ -19,22 +19,6 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Scaler:
-    """Columns to mean 0 and spread 1, as learnt from the training rows."""
-
-    mean: Array
-    spread: Array
-
-    @classmethod
-    def of(cls, rows: Array) -> Scaler:
-        spread = rows.std(axis=0)
-        return cls(rows.mean(axis=0), np.where(spread > 1e-12, spread, np.inf))
-
-    def __call__(self, rows: Array) -> Array:
-        return np.asarray((rows - self.mean) / self.spread)
-
-
-@dataclass(frozen=True, eq=False)
 class LassoModel:
     """Weights (features x classes) and intercepts; two classes have one column."""
 

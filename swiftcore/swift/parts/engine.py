@@ -115,7 +115,9 @@ class PartsEngine:
         source = _at(now.trial)
         live = () if now.best is None else (_at(now.best.factors), _at(now.best.step))
         weighted = self.weighted.pop(source, None)
-        return self.team.run(Sweep(source, target, now.trial[1:], live, weighted))
+        # in the numbers of the sweep: half as much travels, and nothing else is made of them
+        features = [one.astype(self.shared.settings.dtype) for one in now.trial[1:]]
+        return self.team.run(Sweep(source, target, features, live, weighted))
 
     def _value(self, now: LoopState, found: PartSums) -> TransportValue:
         shared = self.shared

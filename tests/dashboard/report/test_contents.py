@@ -13,6 +13,7 @@ from dashboard.jobs.samples import seed_samples
 from dashboard.report.contents import gather_report
 from dashboard.report.from_store import report_of_run
 from dashboard.store.reviews import Reviews
+from dashboard.store.rounds import Judged
 from dashboard.store.store import Store
 from swiftcore.errors import InvalidSettings
 
@@ -23,7 +24,7 @@ def test_sheets_say_what_was_found() -> None:
     first = next(each for each in report.phenotypes if each.identifier == "P01")
     assert first.name == HOSTILE[1] and first.working_name != first.name
     assert [review.reviewer for review in first.reviews] == ["Dr. <i>A</i>", "Dr. B"]
-    assert first.link == "towards outcome <b>" and first.weight == pytest.approx(0.8)
+    assert first.link == "strong, towards outcome <b>" and first.weight == pytest.approx(0.8)
     assert first.found_again == pytest.approx(1.0) and first.carriers == "25"
     assert [mode.mode for mode in first.modes] == ["diagnosis", "medication"]
     weights = [feature.weight for feature in first.modes[0].features]
@@ -50,18 +51,18 @@ def test_rare_features_and_small_counts_are_hidden() -> None:
 
 
 def test_small_counts_of_real_data_cannot_be_asked_for() -> None:
-    fit, tensor, card = finished()
+    fit, dataset, card = finished()
     with pytest.raises(InvalidSettings, match="hidden"):
-        gather_report(run_card(), card, fit, tensor, limit=0)
+        gather_report(run_card(), card, fit, dataset, limit=0)
     open_card = replace(card, synthetic=True)
-    report = gather_report(run_card(), open_card, fit, tensor, limit=0)
+    report = gather_report(run_card(), open_card, fit, dataset, limit=0)
     assert any("synthetic" in warning for warning in report.warnings)
 
 
 def test_warnings_lead_and_an_unsettled_fit_is_named() -> None:
-    fit, tensor, card = finished()
+    fit, dataset, card = finished()
     loose = replace(fit, converged=False, outcome="Not converged: the iteration limit.")
-    report = gather_report(run_card(), card, loose, tensor)
+    report = gather_report(run_card(), card, loose, dataset)
     assert report.warnings[:2] == (
         "Found by an algorithm; not a diagnosis.",
         "A link is not a cause.",
@@ -70,9 +71,9 @@ def test_warnings_lead_and_an_unsettled_fit_is_named() -> None:
 
 
 def test_a_bare_fit_is_enough() -> None:
-    fit, tensor, card = finished()
+    fit, dataset, card = finished()
     bare = replace(fit, links=None)
-    report = gather_report(run_card(), replace(card, outcome_name=""), bare, tensor)
+    report = gather_report(run_card(), replace(card, outcome_name=""), bare, dataset)
     assert report.sections == ()
     assert all(each.link == "" and each.found_again is None for each in report.phenotypes)
 
@@ -96,9 +97,9 @@ def test_sections_follow_the_experiments() -> None:
 
 
 def test_reviews_are_bound_to_content_not_to_numbers() -> None:
-    fit, tensor, card = finished()
+    fit, dataset, card = finished()
     moved = replace(fit, factors=[factor[:, ::-1].copy() for factor in fit.factors])
-    report = gather_report(run_card(), card, moved, tensor, reviews=reviews_of(fit))
+    report = gather_report(run_card(), card, moved, dataset, judged=Judged(tuple(reviews_of(fit))))
     assert not any(each.reviews for each in report.phenotypes)
     assert np.isclose(sum(each.share for each in report.phenotypes), 1)
 

@@ -23,6 +23,8 @@ KNOWN_TAGS = {
     "main",
     "footer",
     "section",
+    "article",
+    "small",
     "h1",
     "h2",
     "h3",
@@ -65,7 +67,10 @@ KNOWN_ATTRIBUTES = {
     "x",
     "tabindex",
     "aria-label",
+    "aria-hidden",
+    "style",
 }
+BAR = re.compile(r"(left:-?[\d.]+%)?;?(width:[\d.]+%)?")
 
 
 class Page(HTMLParser):
@@ -119,6 +124,8 @@ def test_nothing_is_loaded_and_nothing_runs(html: str, page: Page) -> None:
     policy = next(v for tag, name, v in page.attributes if tag == "meta" and "default-src" in v)
     assert "default-src 'none'" in policy
     assert not [value for _, name, value in page.attributes if name.startswith("on")]
+    drawn = [value for _, name, value in page.attributes if name == "style"]
+    assert len(drawn) > 20 and all(BAR.fullmatch(value) for value in drawn)  # no text gets in
 
 
 def test_hostile_names_are_there_as_text(page: Page) -> None:

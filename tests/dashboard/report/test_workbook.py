@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 
 import pytest
 from openpyxl import load_workbook
 from support.finished_run import CANARIES, HOSTILE, RUN_ID, hostile_report
 
 from dashboard.report.workbook import HEADER_ROW, REVIEWER_ROW, TO_FILL, make_workbook
-from dashboard.report.workbook_reading import read_workbook
+from dashboard.report.workbook_reading import changes, read_workbook
 from dashboard.store.reviews import Review, Reviews
 from swiftcore.errors import InvalidData
 
@@ -50,6 +51,25 @@ def test_one_row_per_phenotype_with_cells_to_fill_and_lists_to_choose_from() -> 
     assert sheet.column_dimensions["B"].hidden and sheet.protection.sheet
 
 
+def test_it_goes_out_with_what_its_reviewer_said_and_nobody_else() -> None:
+    (sheet,) = [each for each in REPORT.phenotypes if each.identifier == "P01"]
+    others = [replace(one, reviewer="Dr. B", name="CANARY") for one in sheet.reviews]
+    own = Review(
+        RUN_ID, "P01", sheet.digest, "Dr. A", "=Heart", "possibly", comment="x" * 3000 + "\n"
+    )
+    report = replace(REPORT, phenotypes=(replace(sheet, reviews=(*others, own)),))
+    content = make_workbook(report, "Dr. A")
+    rows = load_workbook(io.BytesIO(content)).active
+    assert rows.cell(REVIEWER_ROW, 2).value == "Dr. A"
+    said = [cell.value for cell in rows[HEADER_ROW + 1]][-len(TO_FILL) :]
+    assert said[1:5] == ["possibly", None, None, None] and "Heart" in said[0]
+    back = read_workbook(content, run=RUN_ID, digests=DIGESTS)
+    assert changes(back, [own]) == []  # also what had to be made safe or cut
+    (moved,) = changes([replace(back[0], verdict="yes")], [replace(own, id=7, saved_at=1.0)])
+    assert moved == replace(own, verdict="yes")
+    assert changes(back, []) == back
+
+
 def test_no_formula_no_link_no_control_character() -> None:
     sheet = load_workbook(io.BytesIO(EMPTY)).active
     cells = [cell for row in sheet.iter_rows() for cell in row if cell.value is not None]
@@ -86,7 +106,7 @@ def test_judgements_come_back_and_can_be_saved(tmp_path: object) -> None:
     first, second = read(content)
     assert (first.phenotype, first.verdict, first.confidence) == (ids[0], "yes", 5)
     assert (second.phenotype, second.verdict, second.duplicate_of) == (ids[2], "no", ids[0])
-    assert second.comment == "the same\nagain" and second.confidence == 3
+    assert second.comment == "the same\nagain" and second.confidence is None
     assert {first.reviewer, second.reviewer} == {"Dr. A"}
     saved = [Reviews(str(tmp_path)).save(review) for review in (first, second)]
     assert [review.phenotype_digest for review in saved] == [DIGESTS[ids[0]], DIGESTS[ids[2]]]

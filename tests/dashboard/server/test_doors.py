@@ -204,11 +204,17 @@ def test_a_wrong_token_in_the_address_is_refused(
 
 def test_the_token_is_exchanged_for_a_cookie(server: Server) -> None:
     token = server.cookie.partition("=")[2]
-    answer = ask(server, get(f"/review?run=a%26b&token={token}&p="))
+    known = {"Cookie": f"swift-{server.port}-browser=known"}
+    answer = ask(server, get(f"/review?run=a%26b&token={token}&p="), known)
     assert answer.status == 303 and answer.headers["location"] == "/review?run=a%26b&p="
     cookie = answer.headers["set-cookie"].lower()
     assert cookie.startswith(f"swift-{server.port}={token.lower()};")
     assert "httponly" in cookie and "samesite=strict" in cookie and "domain" not in cookie
+    fresh = (
+        ask(server, get(f"/?token={token}")).headers["set-cookie"].lower()
+    )  # of the two, the last
+    assert re.match(rf"swift-{server.port}-browser=[0-9a-f]{{32}};", fresh), fresh
+    assert "httponly" in fresh and "samesite=strict" in fresh and token.lower() not in fresh
     for hostile in ("//evil.example/x", "/\\evil.example"):
         answer = ask(server, get(f"{hostile}?token={token}"))
         assert re.match(r"/[^/\\]", answer.headers["location"]), answer.headers["location"]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from dashboard.store.agreement import agreement_of
 from dashboard.store.review_file import VERDICTS, opened_to_write
-from dashboard.store.reviews import Review, Reviews, agreement_of
+from dashboard.store.reviews import Review, Reviews
 from swiftcore.errors import InvalidSettings, SwiftError
 
 ONE = Review("r" * 32, "P01", "digest", "anna", name="Heart", verdict="yes", comment="clear")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.opened_page import drawn, open_page, tab, widget, words
@@ -101,17 +102,89 @@ def test_a_file_on_the_server_becomes_a_data_set(
     assert "<b>flu</b>" in built.tensor.modes[1].labels  # kept as typed, shown as typed
 
 
+def test_sheets_of_a_workbook_can_be_chosen(
+    store: Store, server_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].title = "first"
+    second = book.create_sheet("second")
+    for sheet, count in ((book.worksheets[0], 4), (second, 6)):
+        sheet.append(["patient", "code"])
+        for k in range(2 * count):
+            sheet.append([f"p{k % count}", f"c{k % 2 + k % count}"])
+    book.save(server_files / "book.xlsx")
+    page = open_server_file(store, monkeypatch, "book.xlsx")
+    assert widget(page, "multiselect", "option.tables").options == ["first", "second"]
+    widget(page, "multiselect", "option.tables").select("second").run()
+    widget(page, "button", "build").click().run()
+    drawn(page)
+    (card,) = store.datasets()
+    assert card.shape[0] == 6 and len(card.shape) == 2
+
+
 @pytest.mark.usefixtures("server_files")
-def test_columns_can_be_set_and_wrong_ones_are_named(
+def test_columns_are_picked_from_those_of_the_table(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_server_file(store, monkeypatch, "events.csv")
-    widget(page, "text_input", "option.columns.row").set_value("nobody").run()
-    text = words(drawn(page))
-    assert "A column is missing" in text and "who, diagnosis" in text
+    picked = widget(page, "selectbox", "option.columns.row")
+    assert picked.options == ["who", "diagnosis", "medication", "outcome"]
+    assert picked.placeholder == "guessed: who"
+    widget(page, "multiselect", "option.columns.ignored").select("outcome").run()
+    picked = widget(drawn(page), "selectbox", "option.columns.row").select("medication").run()
+    widget(drawn(page), "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.mode_names == ("medication", "diagnosis") and card.outcome_name == ""
+
+
+def test_a_wide_table_shows_its_first_rows_and_is_melted(
+    store: Store, monkeypatch: pytest.MonkeyPatch, readings: list[str]
+) -> None:
+    rows = ["Nr;Dg_1;Dg_2;Mittel_1;Mittel_2;Ende"]
+    for k in range(40):
+        codes = f"E1{k % 7}.0;E1{(k + 2) % 7}.0"
+        rows.append(f"{5001 + k};{codes};M{'abcde'[k % 5]};{'Ma' if k % 3 else ''};{k % 2}")
+    page = open_page("data", store, monkeypatch)
+    page.get("file_uploader")[0].upload("wide.csv", "\n".join(rows).encode()).run()
+    shown = words(drawn(page))
+    assert "numbered columns" in shown and "Ende: 0 50%, 1 50%" in shown
+    assert page.dataframe[1].value["Nr"].tolist()[:2] == ["5001", "5002"]
+    roles = page.dataframe[2].value.set_index("Column")["Taken for"]
+    assert (roles["Nr"], roles["Dg_1"], roles["Ende"]) == ("id", "code", "covariate")
+    (upload,) = (one for one in (store.root / "uploads").iterdir())
+    (parsed,) = upload.glob("*.tables")
+    assert list(parsed.glob("*.arrow"))
+    widget(page, "selectbox", "option.values").select("binary").run()
+    assert len(readings) == 2 and len(list(upload.glob("*.tables"))) == 1  # parsed once
+    widget(drawn(page), "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.mode_names == ("Nr", "Dg", "Mittel") and card.shape == (40, 7, 5)
+
+
+def test_a_doubtful_build_needs_a_tick(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ["patient,code a,code b,code c,code d"]
+    rows += [f"p{k},A1{k % 9},B1{k % 8},C1{k % 7},D1{k % 6}" for k in range(60)]
+    page = open_page("data", store, monkeypatch)
+    page.get("file_uploader")[0].upload("five.csv", "\n".join(rows).encode()).run()
+    assert "more modes than" in words(drawn(page))
     assert not [button for button in page.button if button.key == "build"]
-    widget(page, "text_input", "option.columns.row").set_value("who").run()
-    assert widget(page, "button", "build")
+    widget(page, "checkbox", "option.yes").check().run()
+    widget(drawn(page), "button", "build").click().run()
+    (card,) = store.datasets()
+    assert len(card.shape) == 5
+
+
+def test_the_modes_of_a_tensor_file_are_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("data", store, monkeypatch)
+    lines = "".join(f"{a} {b} {c} 1\n" for a in (1, 2) for b in (1, 2, 3) for c in (1, 2, 3, 4))
+    page.get("file_uploader")[0].upload("t.tns", lines.encode()).run()
+    widget(drawn(page), "text_input", "option.mode_names.1").set_value("Fall").run()
+    widget(page, "selectbox", "option.row_mode").select_index(1).run()
+    widget(drawn(page), "button", "build").click().run()
+    (card,) = store.datasets()
+    assert card.mode_names[0] == "Fall" and card.shape == (3, 2, 4)
 
 
 def test_a_link_out_of_the_root_is_refused(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 from support.made_runs import computed
-from support.opened_page import drawn, open_page, tab, widget, words
+from support.opened_page import LIST, choose_listed, drawn, open_page, tab, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard.report.contents import Report
@@ -62,11 +63,12 @@ def test_every_page_opens_and_says_the_method(
     for view in PAGES if key == "cp_als" else OF_THE_FIT:  # the other pages draw no factors
         page = open_page(view, store, monkeypatch, run=runs[key])
         if view == "phenotypes":
-            charts = drawn(page.run()).get("plotly_chart")
+            drawn(page.run())
             assert f"Found by {title_of(key)}." in words(page)
-            assert len(charts) == 4
+            charts = tab(page, "tabs.phenotypes", "All at a glance").get("plotly_chart")
+            assert len(charts) == 2
             marked = [title_of(key) in chart.proto.spec for chart in charts]
-            assert marked == [key != "swift"] * 4
+            assert marked == [key != "swift"] * 2
         assert not page.error, [one.value for one in page.error]
         assert (MADE_FOR in words(page)) == (key in GUIDED and view in (*OF_THE_FIT, "robustness"))
         if view == "patients" and key == "cp_als":
@@ -125,16 +127,20 @@ def test_signs_are_drawn(fitted: Fitted, monkeypatch: pytest.MonkeyPatch) -> Non
     store, runs = fitted
     page = drawn(open_page("phenotypes", store, monkeypatch, run=runs["cp_als"]).run())
     assert "less" in words(page)  # what a minus means
-    for _ in range(SIGNED - 1):
-        bars, _, heat, _ = (json.loads(one.proto.spec) for one in page.get("plotly_chart"))
-        below = [text.startswith("-") for text in bars["data"][0]["text"]]
-        if any(below):
-            break
-        widget(page, "button", "next.phenotypes").click().run()
-    low, high = bars["layout"]["xaxis"]["range"]
-    assert any(below) and low == -high < 0
-    names = bars["layout"]["yaxis"]["ticktext"]
-    assert [name.startswith("less") for name in names] == below
+    below = 0
+    for phenotype in widget(page, "radio", LIST).options[:SIGNED]:
+        choose_listed(page, phenotype.partition("\\")[0])
+        card = page.html[-1].value
+        names = re.findall(r'class="feature"><bdi[^>]*>(.*?)</bdi>', card)
+        weights = [float(one) for one in re.findall(r'</th><td class="number">(-?[\d.]+)', card)]
+        assert [name.startswith("less") for name in names] == [one < 0 for one in weights]
+        ends = re.findall(r'class="strength" style="left:([\d.]+)%;width:([\d.]+)%', card)
+        for (left, width), weight in zip(ends, weights, strict=True):  # 0 is in the middle
+            assert float(left) + (float(width) if weight < 0 else 0) == pytest.approx(50, abs=0.7)
+        below += sum(weight < 0 for weight in weights)
+    assert below
+    tab(page, "tabs.phenotypes", "All at a glance")
+    heat = json.loads(page.get("plotly_chart")[0].proto.spec)
     assert heat["data"][0]["zmin"] == -heat["data"][0]["zmax"]
 
 

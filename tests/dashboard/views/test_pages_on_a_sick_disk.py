@@ -19,7 +19,7 @@ from dashboard.views import runs as runs_view
 
 SHOWN = {  # what each page shows when the store can be read
     "phenotypes": "3 phenotypes in tiny 0",
-    "review": "1 judgement by 1 reviewer",
+    "review": "Give your name to judge",
     "patients": "Who has which phenotype",
     "prediction": "",
     "robustness": "",

@@ -12,7 +12,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from support import made_up
 from support.made_runs import computed, fitted
-from support.opened_page import add_experiment, drawn, open_page, tab, widget, words
+from support.opened_page import (
+    LIST,
+    add_experiment,
+    card_words,
+    choose_listed,
+    drawn,
+    open_page,
+    tab,
+    widget,
+    words,
+)
 from support.tiny_store import tiny_dataset
 
 from dashboard.charts import phenotypes as charts
@@ -30,12 +40,13 @@ def open_whole(store: Store, monkeypatch: pytest.MonkeyPatch, **link: str) -> Ap
     return drawn(open_page("phenotypes", store, monkeypatch, **link).run())
 
 
-def test_the_table_comes_before_the_charts(
+def test_list_and_card_come_before_the_charts(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page("phenotypes", fitted_store, monkeypatch)
-    assert len(page.dataframe) == 1 and not page.get("plotly_chart")
-    assert len(drawn(page.run()).get("plotly_chart")) == 4  # two modes: bars and glance
+    assert len(page.html) == 2 and not page.get("plotly_chart")
+    assert "Patients carrying it" in card_words(page)
+    assert len(drawn(page.run()).get("plotly_chart")) == 1  # the map
 
 
 def test_the_ranking_has_what_is_known(
@@ -55,12 +66,14 @@ def test_the_ranking_has_what_is_known(
     Reviews(fitted_store.root).save(
         Review(fit_id, "P02", fit.phenotype_digest(1), "Dr A", name="Fever group", verdict="yes")
     )
-    page = open_whole(fitted_store, monkeypatch)
+    page = tab(open_whole(fitted_store, monkeypatch), "tabs.phenotypes", "Table")
     table = page.dataframe[0].value.set_index("Id")
     assert table.loc["P02", "Name"] == "Fever group" and table.loc["P02", "Makes sense?"] == "yes"
     assert table.loc["P03", "Found again"] == 25.0
     assert table["Share of the data"].is_monotonic_decreasing
-    assert set(table["Link to the outcome"].str.split().str[0]) <= {"towards", "away", "none"}
+    first = table["Link to the outcome"].str.replace(",", "").str.split().str[0]
+    assert set(first) <= {"strong", "moderate", "weak", "unclear", "none"}
+    assert "Fever group" in card_words(page) and "25%" in card_words(page)
     widget(page, "selectbox", "w.sort").set_value("id").run()
     assert page.dataframe[0].value["Id"].tolist() == ["P01", "P02", "P03"]
 
@@ -71,18 +84,22 @@ def test_a_review_of_other_content_is_not_carried_over(
     Reviews(fitted_store.root).save(
         Review(fit_id, "P02", "f" * 32, "Dr A", name="Of another fit", verdict="yes")
     )
-    page = open_whole(fitted_store, monkeypatch)
-    assert "Of another fit" not in page.dataframe[0].value.to_string()
+    page = tab(open_whole(fitted_store, monkeypatch), "tabs.phenotypes", "Table")
+    assert "Of another fit" not in page.dataframe[0].value.to_string() + card_words(page)
 
 
-def test_next_walks_in_the_order_of_the_table(
+def test_the_list_has_the_order_and_leads_to_the_card(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = open_whole(fitted_store, monkeypatch)
+    page = tab(open_whole(fitted_store, monkeypatch), "tabs.phenotypes", "Table")
     order = page.dataframe[0].value["Id"].tolist()
-    assert page.header[0].value.startswith(order[0])
-    drawn(widget(page, "button", "next.phenotypes").click().run())
-    assert page.header[0].value.startswith(order[1])
+    listed = re.findall(r'class="key">(P\d+)<', page.html[0].value)
+    offered = [one[:3] for one in widget(page, "radio", LIST).options]
+    assert order == listed == offered
+    assert f'class="key">{order[0]}<' in page.html[1].value
+    choose_listed(page, order[1])
+    assert f'class="key">{order[1]}<' in page.html[1].value
+    assert page.query_params["p"] in (order[1], [order[1]])
 
 
 def test_small_counts_and_rare_features_are_hidden_in_real_data(
@@ -90,10 +107,10 @@ def test_small_counts_and_rare_features_are_hidden_in_real_data(
 ) -> None:
     data = tiny_dataset(rows=24)  # 8 rows carry each phenotype: fewer than 11
     fitted(store, data)
-    page = open_whole(store, monkeypatch)
+    page = tab(open_whole(store, monkeypatch), "tabs.phenotypes", "Table")
     table = page.dataframe[0].value
     assert table["Patients carrying it"].tolist() == ["<11"] * 3
-    assert "hidden because fewer than 11 patients" in words(page)
+    assert "hidden because fewer than 11 patients" in card_words(page)
     rows_with = {
         mode.labels[place]: len(set(data.tensor.coordinates[here, 0]))
         for axis, mode in enumerate(data.tensor.modes[1:], start=1)
@@ -109,8 +126,9 @@ def test_small_counts_and_rare_features_are_hidden_in_real_data(
 
 def test_data_without_outcome_have_no_link(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted(store, tiny_dataset(outcome=False), synthetic=True, max_iterations=2)
-    page = open_whole(store, monkeypatch)
+    page = tab(open_whole(store, monkeypatch), "tabs.phenotypes", "Table")
     assert "Link to the outcome" not in page.dataframe[0].value
+    assert "Link" not in card_words(page)
     assert "Not converged" in words(page)
 
 

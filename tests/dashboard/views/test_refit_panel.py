@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.made_runs import computed, fitted
-from support.opened_page import drawn, open_page, widget, words
+from support.opened_page import LIST, choose_listed, drawn, open_page, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard.jobs import jobs
@@ -68,7 +68,7 @@ def test_steps_are_collected_undone_and_asked_for(
 
 
 def opened_at(page: AppTest, phenotype: str) -> AppTest:
-    return drawn(widget(page, "selectbox", "w.phenotype.phenotypes").set_value(phenotype).run())
+    return choose_listed(page, phenotype)
 
 
 def test_a_refit_says_what_it_came_from_and_leads_back(
@@ -113,7 +113,7 @@ def test_rare_features_are_neither_offered_nor_named(
 
 
 def shown(page: AppTest) -> str:
-    return str(widget(page, "selectbox", "w.phenotype.phenotypes").value)
+    return str(widget(page, "radio", LIST).value)
 
 
 def test_what_was_said_before_is_offered_and_saved_only_by_hand(
@@ -136,7 +136,10 @@ def test_what_was_said_before_is_offered_and_saved_only_by_hand(
     drawn(page.run())
     assert "This was P01: Mixture" in words(page) and "Does that still hold" in words(page)
     press(page, "take_over")
-    assert "Not saved yet: P01" in words(page) and len(reviews.latest(child)) == 1
+    assert (
+        "Not saved yet: P01" in str(page.get("progress")[0].proto)
+        and len(reviews.latest(child)) == 1
+    )
     press(page, "save")
     assert {one.name for one in reviews.latest(child)} == {"Right", "Mixture"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from dashboard.store.request import KINDS, Request
 from dashboard.store.store import Store
 from dashboard.text.link import PAGE_OF
 from dashboard.widgets import active_runs
+from swiftcore.cluster.address import FILE
 from swiftcore.evaluation.methods.catalogue import title_of
 from swiftcore.runtime.sealed_arrays import write_sealed
 
@@ -36,6 +38,29 @@ def test_a_start_says_its_price_and_becomes_a_job_that_can_be_stopped(
     assert [run.id for run in store.runs()] == [wanted]
     jobs.cancel(store, wanted)
     wait_for(lambda: not store.run(wanted).state.active)
+
+
+def test_only_clusters_of_the_settings_are_offered(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = tmp_path / "clusters.toml"
+    monkeypatch.setenv(FILE.variable, str(settings))
+    dataset = store.add_dataset(tiny_dataset(outcome=False))
+    page = open_page("runs", store, monkeypatch)
+    assert "Computed on" not in [box.label for box in page.selectbox]
+    settings.write_text('[lab]\naddress = "tcp://127.0.0.1:9"\n')
+    settings.chmod(0o600)
+    page.run()
+    box = widget(page, "selectbox", "start.fit.cluster")
+    assert box.options == ["this machine", "lab"] and box.value == ""
+    box.set_value("lab").run()
+    widget(page, "button", "start.fit").click().run()
+    [run] = drawn(page) and store.runs()
+    assert run.id == Request("fit", dataset, {"rank": 10, "consensus": 8}).key()
+    assert store.job(run.id).about()["cluster"] == "lab"
+    jobs.cancel(store, run.id)
+    settings.chmod(0o644)
+    assert "chmod 600" in words(open_page("runs", store, monkeypatch))
 
 
 def test_the_same_settings_are_answered_from_the_store(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.opened_page import damage, drawn, open_app, widget, words
+from support.opened_page import LIST, card_words, damage, drawn, open_app, widget, words
 from support.tiny_store import tiny_dataset
 
 from dashboard import launch
@@ -32,7 +32,7 @@ def test_the_first_open_shows_a_result_without_a_click(
     fit = fitted_store.runs(kind="fit")[0]
     assert widget(app, "selectbox", "w.dataset").value == fit.dataset
     assert widget(app, "selectbox", "w.run").value == fit.id
-    assert len(app.dataframe[0].value) == 3
+    assert len(widget(app, "radio", LIST).options) == 3 and "P01" in card_words(app)
     assert app.query_params["run"] == fit.id
 
 
@@ -56,7 +56,7 @@ def test_a_link_with_the_run_alone_finds_its_data(
     fit = fitted_store.runs(kind="fit")[0]
     app = open_app(fitted_store, monkeypatch, run=fit.id, p="P02")
     assert not app.warning
-    assert widget(app, "selectbox", "w.phenotype.phenotypes").value == "P02"
+    assert widget(app, "radio", LIST).value == "P02"
 
 
 def test_a_damaged_result_is_said_in_words(
@@ -95,10 +95,10 @@ def test_both_wordings_know_all_words_and_can_be_switched(
 ) -> None:
     assert set(WORDS["clinician"]) == set(WORDS["scientist"])
     app = open_app(fitted_store, monkeypatch)
-    assert "Share of the data" in app.dataframe[0].value
+    assert "Share of the data" in card_words(app)
     app.session_state["swift.wording"] = "scientist"
     drawn(app.run())
-    assert "Share of mass" in app.dataframe[0].value
+    assert "Share of mass" in card_words(app)
 
 
 HOSTILE = [

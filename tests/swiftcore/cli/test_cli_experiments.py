@@ -19,11 +19,12 @@ import pytest
 from rich.console import Console
 
 from swiftcore.cli import main
-from swiftcore.cli.experiment_tables import experiment_tables
+from swiftcore.cli.experiment_tables import experiment_tables, interval, number
 from swiftcore.cli.progress_log import ProgressLog
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentProgress
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
 from swiftcore.evaluation.methods import classifiers
+from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.protocol.scores import compare_with, summarise
 
 
@@ -40,6 +41,45 @@ def events(tmp_path: Path) -> Path:
     path = tmp_path / "events.csv"
     path.write_text("\n".join(lines))
     return path
+
+
+def test_without_ours_nothing_is_compared_and_no_column_says_so() -> None:
+    scores = pd.DataFrame(
+        [
+            (method, "factorization", 3, 0, 0, fold, 0.5 + 0.1 * fold)
+            for method in ("cp_als", "cp_nmu")
+            for fold in range(3)
+        ],
+        columns=["method", "kind", "rank", "subset", "repeat", "fold", "score"],
+    )
+    summary, none = summarise(scores, 1 / 3), compare_with(scores, "swift", 1 / 3)
+    tables = {"scores": scores, "summary": summary, "comparison": none}
+    (table,) = experiment_tables(Experiment("evaluation", {"metric_title": "PR-AUC"}, tables))
+    assert table.headings == ("method", "mean", "SD", "n")
+    assert [line[:2] for line in table.lines] == [("CP-ALS", "0.600"), ("CP-NMU", "0.600")]
+    assert {len(line) for line in table.lines} == {4}
+
+
+def test_a_difference_of_nothing_has_no_minus() -> None:
+    assert number(-1e-17) == "0.000"
+    assert interval(-1e-17, 0.002) == "+0.000 to +0.002"
+    assert interval(-0.002, None) == number(float("nan")) == ""
+
+
+@pytest.mark.parametrize("command", ["evaluate", "noise", "ablate", "stability", "ranks"])
+def test_help_names_the_methods_that_an_experiment_takes(
+    command: str, events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    named = re.search(r"METHOD \[METHOD \.\.\.\] of ([a-z_, ]+?) --ranks", shown)[1].split(", ")
+    assert "swift" in named and set(named) <= set(CATALOGUE)
+    assert ("lasso_indicators" in named) == (command in ("evaluate", "noise"))
+    for other in sorted(set(CATALOGUE) - set(named))[:1]:
+        words = f"{command} {events} --ranks 3 --methods {other} --out {tmp_path / 'out'}"
+        assert main(words.split()) == 2
+        assert "method-unfit" in capsys.readouterr().err
 
 
 def test_evaluate_writes_json_csv_and_a_page(

@@ -4,41 +4,38 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import dask
-import distributed
+import psutil
 import pytest
-import trustme
-from distributed.protocol.pickle import dumps
+from support.dask_processes import Cluster, certificates, cluster
 
 from swiftcore import ModelSpec, fit_dataset
 from swiftcore.cli import main
-from swiftcore.cluster.address import read_address
-from swiftcore.cluster.connection import connected
-from swiftcore.cluster.dask_team import DaskTeam
+from swiftcore.cluster import connection
+from swiftcore.cluster.connection import check_packages, packages
 from swiftcore.cluster_fit import fit_on_cluster
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.synthetic.ehr import generate_ehr
-from swiftcore.errors import InvalidSettings
+from swiftcore.errors import InvalidSettings, SwiftError
 from swiftcore.fitting import FittedModel
-from swiftcore.parts_fit import fit_in_parts
+from swiftcore.parts_fit import Means, fit_in_parts
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.swift.checkpoint import FitCheckpoint
-from swiftcore.swift.parts.row_part import Order, PartSums
 
 PARTS = ModelSpec(rank=3, row_relation="neighbourhoods", max_iterations=6, n_restarts=1)
 ROWS = 8_300  # three parts
-START = 60.0  # seconds for a process to come up
+SWIFT = [sys.executable, "-c", "import sys; from swiftcore.cli import main; sys.exit(main())"]
+WAIT = 120.0  # seconds for what takes a moment on a quiet machine
 
 
 @pytest.fixture(scope="module")
@@ -52,177 +49,209 @@ def here(data: Dataset) -> FittedModel:
     return fit_dataset(data, PARTS)
 
 
-@contextmanager
-def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
-    started = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        yield started
-    finally:
-        started.kill()
-        started.communicate()
+@pytest.fixture(scope="module")
+def growing() -> Iterator[Cluster]:
+    with cluster(1) as found:
+        yield found
 
 
-def scheduler_address(started: subprocess.Popen[str]) -> str:
-    assert started.stderr is not None
-    began = time.monotonic()
-    for line in started.stderr:
-        if found := re.search(r"Scheduler at:\s+(t\w\w://\S+)", line):
-            threading.Thread(target=started.stderr.read, daemon=True).start()
-            return found[1]
-        assert time.monotonic() < began + START
-    raise AssertionError("the scheduler ended")
+class Counting:
+    """A callback that counts what every worker moves from the second iteration on."""
+
+    def __init__(self, counted: Cluster) -> None:
+        self._counted, self._marks = counted, []
+
+    def __call__(self, now: FitProgress) -> bool:
+        if now.iteration >= 1:
+            self._marks.append(self._counted.bytes_moved())
+        return False
+
+    @property
+    def per_iteration(self) -> list[float]:
+        first, last = self._marks[0], self._marks[-1]
+        return [(last[one] - first[one]) / (len(self._marks) - 1) for one in first]
 
 
-@contextmanager
-def cluster(workers: int, *tls: str) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
-    """A scheduler and its workers as processes of their own, on loopback."""
-    kind = ("--protocol", "tls") if tls else ()
-    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", *kind, *tls)
-    with ExitStack() as all_of_them:
-        address = scheduler_address(all_of_them.enter_context(process("dask_scheduler", *place)))
-        usual = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", *kind)
-        team = [
-            all_of_them.enter_context(process("dask_worker", address, *usual, *tls))
-            for _ in range(workers)
-        ]
-        for one in team:
-            assert one.stderr is not None
-            threading.Thread(target=one.stderr.read, daemon=True).start()
-        yield address, team
-
-
-def wait_for(address: str, workers: int) -> None:
-    with distributed.Client(address, set_as_default=False) as client:
-        client.wait_for_workers(workers, timeout=START)
+def test_serial_threads_and_a_budget_have_the_same_bits(data: Dataset, here: FittedModel) -> None:
+    assert fit_dataset(data, PARTS, n_jobs=1).digest == here.digest
+    assert fit_in_parts(data, PARTS, Means(n_jobs=2)).digest == here.digest
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_workers_change_no_bit(data: Dataset, here: FittedModel, workers: int) -> None:
-    with cluster(workers) as (address, team):
-        wait_for(address, workers)
-        found = fit_on_cluster(data, PARTS, address)
+def test_workers_change_no_bit(
+    data: Dataset, here: FittedModel, growing: Cluster, workers: int
+) -> None:
+    growing.grow(workers)
+    count = Counting(growing)
+    found = fit_on_cluster(data, PARTS, growing.address, callback=count)
     assert found.model.digest == here.digest and not found.why_whole
-    assert {pid for _, pid in found.workers} == {one.pid for one in team}
-    assert os.getpid() not in {pid for _, pid in found.workers}
+    assert {pid for _, pid in found.workers} == growing.pids and len(growing.pids) == workers
+    assert os.getpid() not in growing.pids
+    features = (60 + 64) * PARTS.rank * 8
+    rows = ROWS // workers * PARTS.rank * 8
+    assert all(features < one < rows for one in count.per_iteration), (count.per_iteration, rows)
 
 
-def test_a_killed_worker_is_replaced_to_the_same_bits(data: Dataset, here: FittedModel) -> None:
-    with cluster(2) as (address, team):
-        wait_for(address, 2)
-        killed: list[int] = []
-
-        def kill(now: FitProgress) -> bool:
-            if now.iteration == 3 and not killed:
-                killed.append(team[0].pid)
-                os.kill(team[0].pid, signal.SIGKILL)
-            return False
-
-        found = fit_on_cluster(data, PARTS, address, callback=kill)
-    assert killed and found.model.digest == here.digest
-    assert team[1].pid in {pid for _, pid in found.workers}
+def test_only_features_and_sums_travel(growing: Cluster) -> None:
+    """At most 200 kB per worker and iteration for 100 + 100 features and 40 components."""
+    growing.grow(3)
+    made = generate_ehr(ROWS, seed=2)
+    data = Dataset("made", made.tensor, None, "", "Synthetic.")
+    spec = replace(PARTS, rank=40, max_iterations=8, start="random", tolerance=0.0)
+    count = Counting(growing)
+    fit_on_cluster(data, spec, growing.address, callback=count)
+    sums = 200 * 40 * 8
+    assert len(count.per_iteration) == 3
+    assert all(sums < one <= 200_000 for one in count.per_iteration), count.per_iteration
 
 
-def test_tls_and_a_scheduler_that_is_started_anew(
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
+def test_workers_killed_at_random_moments_change_no_bit(
+    data: Dataset, here: FittedModel, growing: Cluster, kills: int
+) -> None:
+    drawn = random.Random(kills)
+    began = time.monotonic()
+    growing.grow(2)
+    fit_on_cluster(data, PARTS, growing.address)
+    usual = time.monotonic() - began
+    for number in range(kills):
+        growing.grow(2)
+        victim = drawn.choice([one for one in growing.workers if one.poll() is None])
+        moment = drawn.uniform(0.02, 0.8) * usual
+        timer = threading.Timer(moment, victim.kill)
+        began = time.monotonic()
+        timer.start()
+        found = fit_on_cluster(data, PARTS, growing.address)
+        took = time.monotonic() - began
+        timer.cancel()
+        assert found.model.digest == here.digest, (number, moment)
+        if took < moment:  # it was over too soon: the next one is killed earlier
+            usual = took
+        assert {pid for _, pid in found.workers} <= {one.pid for one in growing.workers}
+
+
+def test_a_lost_scheduler_is_said_and_the_next_one_goes_on_under_tls(
     data: Dataset, here: FittedModel, tmp_path: Path
 ) -> None:
-    authority = trustme.CA()
-    mine = authority.issue_cert("127.0.0.1")
-    files = {name: tmp_path / f"{name}.pem" for name in ("ca", "cert", "key")}
-    authority.cert_pem.write_to_path(files["ca"])
-    mine.cert_chain_pems[0].write_to_path(files["cert"])
-    mine.private_key_pem.write_to_path(files["key"])
-    flags = ("--tls-ca-file", files["ca"], "--tls-cert", files["cert"], "--tls-key", files["key"])
-    tls = tuple(map(str, flags))
-    trusted = {
-        "distributed.comm.tls.ca-file": str(files["ca"]),
-        "distributed.comm.tls.client.cert": str(files["cert"]),
-        "distributed.comm.tls.client.key": str(files["key"]),
-    }
-    kept = FitCheckpoint(tmp_path / "state.npz")
-    with cluster(1, *tls) as (address, _):
-        assert address.startswith("tls://")
+    tls = certificates(tmp_path)
+    spec, reached = replace(PARTS, max_iterations=12, tolerance=0.0), []
+    kept = FitCheckpoint(tmp_path / "state.npz", 0.0, resumed=lambda past: reached.append(past))
+    names = ("ca-file", "client.cert", "client.key")
+    trusted = {f"distributed.comm.tls.{n}": f for n, f in zip(names, tls[1::2], strict=True)}
+    with cluster(1, tls) as first:
+        assert first.address.startswith("tls://")
         with pytest.raises(InvalidSettings, match="TLS needs certificates"):
-            fit_on_cluster(data, PARTS, address)
-        with dask.config.set(trusted):
-            early = fit_on_cluster(
-                data, PARTS, address, callback=lambda now: now.iteration >= 3, checkpoint=kept
-            )
-        assert early.model.outcome is FitOutcome.STOPPED
-    with cluster(1, *tls) as (address, _), dask.config.set(trusted):
-        found = fit_on_cluster(data, PARTS, address, checkpoint=kept)
-    assert found.model.digest == here.digest
+            fit_on_cluster(data, spec, first.address)
 
-
-def test_only_features_and_sums_travel() -> None:
-    """At most 200 kB per worker and iteration for 100 + 100 features and 40 components."""
-    made = generate_ehr(600, seed=2)
-    data = Dataset("made", made.tensor, None, "", "Synthetic.")
-    spec = replace(PARTS, rank=40, max_iterations=4, start="random")
-    moved, per_iteration = [0], []
-    with connected("local:1") as client:
-
-        class Counting(DaskTeam):
-            def run(self, order: Order) -> PartSums:
-                answer = super().run(order)
-                moved[0] += len(dumps(order)) + len(dumps(answer))
-                return answer
-
-        def count(now: FitProgress) -> bool:
-            per_iteration.append(moved[0])
-            moved[0] = 0
+        def kill(now: FitProgress) -> bool:
+            if now.iteration >= 3 and kept.path.exists():
+                first.scheduler.kill()
             return False
 
-        found = fit_in_parts(
-            data,
-            spec,
-            callback=count,
-            make_team=lambda ready, folder, room: Counting(client, ready.parts, ready.shared),
-        )
-    assert len(per_iteration) == len(found.history) == 5
-    factors = 200 * 40 * 8
-    assert all(2 * factors < one < 200_000 for one in per_iteration[1:])
+        with dask.config.set(trusted), pytest.raises(SwiftError, match="gave up") as said:
+            fit_on_cluster(data, spec, first.address, callback=kill, checkpoint=kept)
+        assert said.value.problems[0].code == "cluster-lost" and not reached
+    with cluster(2, tls) as second, dask.config.set(trusted):
+        found = fit_on_cluster(data, spec, second.address, checkpoint=kept)
+        assert {pid for _, pid in found.workers} == second.pids
+    assert reached and found.model.digest == fit_dataset(data, spec).digest
 
 
-def test_fits_of_a_consensus_are_shared_out() -> None:
+def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_behind(
+    data: Dataset, tmp_path: Path
+) -> None:
+    """Ctrl-C reaches the workers of local:2, too: they leave it to the command."""
+    from swiftcore.data.bundle import write_bundle
+
+    write_bundle(data, tmp_path / "made.npz")
+    out = tmp_path / "run"
+    asked = ["fit", str(tmp_path / "made.npz"), "--rank", "3", "--tolerance", "0", "--json"]
+    asked += ["--row-relation", "neighbourhoods", "--out", str(out)]
+    command = [*SWIFT, *asked, "--iterations", "400", "--cluster", "local:2"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        children: list[psutil.Process] = []
+        _until(lambda: len(list(out.glob(".fit-checkpoint*"))) > 0)
+        children = psutil.Process(started.pid).children(recursive=True)
+        os.killpg(started.pid, signal.SIGINT)
+        said, errors = started.communicate(timeout=WAIT)
+    assert started.returncode == 0 and "Traceback" not in errors, errors[-2000:]
+    stopped = json.loads(said)
+    assert stopped["outcome"] == "STOPPED" and stopped["workers"] == 2 and len(children) >= 2
+    _until(lambda: not any(one.is_running() and one.status() != "zombie" for one in children))
+
+
+def test_a_killed_command_takes_its_local_workers_along(tmp_path: Path) -> None:
+    code = "from swiftcore.cluster.connection import connected\nimport time\n"
+    code += "if __name__ == '__main__':\n with connected('local:1'):\n"
+    code += "  print('up', flush=True)\n  time.sleep(600)\n"
+    (tmp_path / "held.py").write_text(code)
+    command = [sys.executable, str(tmp_path / "held.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None and started.stdout.readline() == "up\n"
+        children = psutil.Process(started.pid).children(recursive=True)
+        started.kill()
+    assert children
+    _until(lambda: not any(one.is_running() and one.status() != "zombie" for one in children))
+
+
+def _until(done: object) -> None:
+    end = time.monotonic() + WAIT
+    while not done():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_fits_of_a_consensus_are_shared_out(growing: Cluster) -> None:
+    growing.grow(2)
     made = generate_ehr(300, n_diagnoses=60, n_medications=64, seed=2)
     data = Dataset("made", made.tensor, None, "", "Synthetic.")
     spec = ModelSpec(rank=2, consensus=3, max_iterations=5, n_restarts=1)
-    found = fit_on_cluster(data, spec, "local:2")
+    found = fit_on_cluster(data, spec, growing.address)
     assert found.model.digest == fit_dataset(data, spec).digest
-    assert found.model.agreement is not None and len(found.workers) == 2
-    assert (
-        "consensus"
-        in fit_on_cluster(data, replace(spec, row_relation="neighbourhoods"), "local:1").why_whole
+    assert found.model.agreement is not None and len(found.workers) >= 2
+    near = replace(spec, row_relation="neighbourhoods")
+    assert "consensus" in fit_on_cluster(data, near, growing.address).why_whole
+
+
+def test_a_whole_fit_tells_of_its_iterations_and_stops_when_asked(growing: Cluster) -> None:
+    made = generate_ehr(300, n_diagnoses=60, n_medications=64, seed=2)
+    data = Dataset("made", made.tensor, None, "", "Synthetic.")
+    spec = ModelSpec(rank=2, max_iterations=5, tolerance=0.0, n_restarts=1)
+    told: list[int] = []
+    found = fit_on_cluster(
+        data, spec, growing.address, callback=lambda now: told.append(now.iteration)
     )
+    assert found.model.digest == fit_dataset(data, spec).digest
+    assert told == sorted(set(told)) and told[0] == 0
+    assert {pid for _, pid in found.workers} <= growing.pids
+    long = replace(spec, max_iterations=5_000)
+    stopped = fit_on_cluster(data, long, growing.address, callback=lambda now: now.iteration > 2)
+    assert stopped.model.outcome is FitOutcome.STOPPED
+    assert 2 < len(stopped.model.history) < 5_000
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], growing: Cluster) -> None:
     asked = ["fit", "heart_failure", "--rank", "2", "--iterations", "3", "--json"]
     assert main([*asked, "--out", str(tmp_path / "here")]) == 0
     here = json.loads(capsys.readouterr().out)
-    assert main([*asked, "--cluster", "local:1", "--out", str(tmp_path / "there")]) == 0
+    assert main([*asked, "--cluster", growing.address, "--out", str(tmp_path / "there")]) == 0
     there = json.loads(capsys.readouterr().out)
     assert there["model_digest"] == here["model_digest"] and there["workers"] == 1
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("tcp://10.0.0.7:8786", "needs TLS"),
-        ("tcp://scheduler.example:8786", "needs TLS"),
-        ("tcp://0.0.0.0:8786", "needs TLS"),
-        ("local:0", "not the address"),
-        ("local:many", "not the address"),
-        ("http://127.0.0.1:8786", "not the address"),
-        ("tls://host", "not the address"),
-        ("tls://host:99999999", "not the address"),
-        ("", "not the address"),
-    ],
-)
-def test_unsafe_and_odd_addresses_are_refused(address: str, said: str) -> None:
-    with pytest.raises(InvalidSettings, match=said):
-        read_address(address)
+def test_other_packages_are_refused(
+    data: Dataset, growing: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = packages()
+    check_packages(mine)
+    with pytest.raises(InvalidSettings, match=r"numpy .* \(here 0\)"):
+        check_packages({**mine, "numpy": "0"})
+    monkeypatch.setattr(connection, "COMPARED", ("numpy", "swift-phenotyping"))
+    monkeypatch.setattr(connection, "version", lambda name: "0")
+    with pytest.raises(InvalidSettings, match="runs other packages"):
+        fit_on_cluster(data, PARTS, growing.address)
 
 
 def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from swiftcore.data.building.similar_names import similar_names
 from swiftcore.data.options import BuildOptions, Limits, options_from_text
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.summary import DatasetSummary, leaky_features, summarize
+from swiftcore.data.summary import (
+    SHOWN_LEAKY,
+    DatasetSummary,
+    leaky_features,
+    summarize,
+    told,
+)
 from swiftcore.errors import InvalidSettings
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -58,6 +64,19 @@ def test_several_classes() -> None:
     places = [(row, ["red", "green", "blue"].index(outcome[row])) for row in range(60)]
     tensor = SparseTensor.from_coordinates(places, np.ones(60))
     assert {one.value for one in leaky_features(tensor, outcome)} == {"red", "green", "blue"}
+
+
+def test_of_many_telling_features_the_first_are_named_and_the_others_counted() -> None:
+    outcome = np.array(["a", "b"] * 30)
+    places = [(row, 2 * feature + row % 2) for row in range(60) for feature in range(20)]
+    tensor = SparseTensor.from_coordinates(places, np.ones(len(places)))
+    found = leaky_features(tensor, outcome)
+    assert len(found) == 40
+    lines = told(found)
+    assert lines[:-1] == [str(one) for one in found[:SHOWN_LEAKY]]
+    assert lines[-1] == f"{40 - SHOWN_LEAKY} more features alone tell the outcome nearly as well."
+    assert told(found[:SHOWN_LEAKY]) == lines[:-1] and told([]) == []
+    assert summarize(tensor, outcome, "group", Findings()).sentences()[-len(lines) :] == lines
 
 
 def test_summary_survives_json_and_reads_aloud() -> None:

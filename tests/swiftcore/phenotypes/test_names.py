@@ -118,6 +118,15 @@ def test_what_nearly_every_row_has_is_put_back_and_slight_features_do_not_win() 
     assert working_names({"P01": [items]}, frequent) == {"P01": "bbc"}
 
 
+def test_the_strongest_features_name_a_phenotype_though_a_weaker_one_is_rarer() -> None:
+    moods = [
+        item("anxiety", 0.19, 8.1, 0),
+        item("mood", 0.17, 7.8, 1),
+        item("migraine", 0.12, 8, 2),
+    ]
+    assert working_names({"P01": [moods]}, [np.array([0.18, 0.17, 0.11])]) == {"P01": "anxiety"}
+
+
 def test_frequencies_count_every_row_once() -> None:
     places = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 1], [2, 1, 1]])
     tensor = SparseTensor.from_coordinates(places, np.ones(4), shape=(4, 3, 2))

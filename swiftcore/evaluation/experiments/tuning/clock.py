@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from joblib import effective_n_jobs
-
 from swiftcore.errors import refuse
 from swiftcore.evaluation.experiments.checkpoints import (
     Checkpoint,
     Stopped,
     Task,
     compute_checkpoints,
+    team_size,
 )
 from swiftcore.evaluation.experiments.result import ExperimentCallback, ExperimentProgress
 
@@ -47,7 +46,7 @@ class TimedParts:
         self.planned = 0
         self.done = 0
         self._folder, self._jobs, self._progress = folder, jobs, progress
-        self._team = max(1, effective_n_jobs(jobs))
+        self._team = max(1, team_size(jobs))
         self._began = time.monotonic()
         self._work = 0.0
 

@@ -15,13 +15,13 @@ from swiftcore.errors import refuse
 from swiftcore.evaluation.experiments.checkpoints import FAILED, Checkpoint
 from swiftcore.evaluation.experiments.trial import (
     PROJECTION_STEPS,
-    SCALINGS,
     STRENGTHS,
     choose_lasso,
 )
 from swiftcore.evaluation.protocol.folds import MIN_FOLDS, Fold, Labels, make_folds
-from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
+from swiftcore.evaluation.protocol.lasso import lasso_path
 from swiftcore.evaluation.protocol.preparation import Prepared, prepare
+from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import SparseTensor

@@ -169,7 +169,7 @@ def test_dropped_rows_are_counted_by_reason(write: Write) -> None:
         ("two.csv", b"patient,code,outcome\n1,a,0\n1,b,1\n2,a,0\n", "outcome-conflict"),
         ("same.csv", b"patient,code,outcome\n1,a,0\n2,b,0\n", "outcome-one-class"),
         ("sheet.xlsx", b"\xd0\xcf\x11\xe0 old office", "format-foreign"),
-        ("data.csv", b"SQLite format 3\x00 rest", "format-foreign"),
+        ("data.csv", b"SQLite format 3\x00 rest", "database-damaged"),
         ("data.csv", b"\x80\x04\x95 pickle", "never-opened"),
         ("data.pkl", b"patient,code\n1,a\n", "never-opened"),
         ("data.rds", b"patient,code\n1,a\n", "never-opened"),

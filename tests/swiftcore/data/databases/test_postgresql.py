@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import random
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from support.postgresql import load_cdm, write_cdm
 
 from swiftcore.cli import main
 from swiftcore.data.bundle import read_bundle
@@ -24,7 +23,6 @@ from swiftcore.errors import InvalidData, SwiftError
 GIBLEED = Path(__file__).parents[5] / "shared" / "data" / "gibleed_omop"
 CANARY = "canary7Secret"
 LOGIN = f"{CANARY}:{CANARY}"
-TABLES = ("person", "condition_era", "drug_era", "concept")
 
 
 @pytest.fixture
@@ -37,58 +35,9 @@ def go_on(_what: str, _rows: int) -> bool:
     return False
 
 
-def load(url: str, schema: str, folder: Path) -> None:
-    """Every table of a folder, ids as bigint."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(_q(schema)))
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(_q(schema)))
-        for name in TABLES:
-            file = next(one for one in folder.iterdir() if one.name.lower().startswith(f"{name}."))
-            text = (gzip.open if file.suffix == ".gz" else open)(file, "rt").read()
-            header = text.splitlines()[0].lower().split(",")
-            columns = [
-                _q(one) + sql.SQL(" bigint" if one.endswith("_id") and _whole(one) else " text")
-                for one in header
-            ]
-            table = sql.Identifier(schema, name)
-            connection.execute(
-                sql.SQL("CREATE TABLE {} ({})").format(table, sql.SQL(", ").join(columns))
-            )
-            copy = sql.SQL("COPY {} FROM STDIN (FORMAT csv, HEADER)").format(table)
-            with connection.cursor().copy(copy) as sink:
-                sink.write(text)
-
-
-def _q(name: str) -> sql.Identifier:
-    return sql.Identifier(name)
-
-
-def _whole(name: str) -> bool:
-    return name in ("person_id", "concept_id", "condition_concept_id", "drug_concept_id")
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    draw, folder = random.Random(7), tmp_path / "omop"
-    folder.mkdir()
-    rows = {
-        "person": ["person_id,gender_concept_id,year_of_birth"]
-        + [f"{who},{draw.choice((8507, 8532))},{1930 + who % 60}" for who in range(1, 61)],
-        "concept": ["concept_id,concept_name"]
-        + [f"{one},Name {one % 30}" for one in range(100, 140)],
-    }
-    for name, first in (("condition", 100), ("drug", 120)):
-        rows[f"{name}_era"] = [
-            f"{name}_era_id,person_id,{name}_concept_id,visit_occurrence_id,{name}_era_start_date"
-        ] + [
-            f"{k},{draw.choice(['', *range(1, 66)])},"
-            f"{draw.choice(['', 0, *range(first, first + 22)])},{draw.randint(1, 3)},"
-            f"2020-01-{draw.randint(1, 28):02d}"
-            for k in range(900)
-        ]
-    for name, lines in rows.items():
-        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    return folder
+    return write_cdm(tmp_path / "omop")
 
 
 SETTINGS = [
@@ -103,7 +52,7 @@ SETTINGS = [
 def test_the_same_tensor_as_from_the_exported_tables(
     url: str, small: Path, settings: list[str]
 ) -> None:
-    load(url, "cdm", small)
+    load_cdm(url, "cdm", small)
     findings, options = Findings(), options_from_text(settings)
     built = build_from_database("postgresql:", "cdm", options, findings, go_on)
     expected = build_path(small, options)
@@ -122,7 +71,7 @@ def test_the_same_tensor_as_from_the_exported_tables(
 @pytest.mark.skipif(not GIBLEED.is_dir(), reason="the shared data are not here")
 @pytest.mark.parametrize("settings", [[], ["top=20"]], ids=str)
 def test_the_same_tensor_of_gibleed(url: str, settings: list[str]) -> None:
-    load(url, "gibleed", GIBLEED)
+    load_cdm(url, "gibleed", GIBLEED)
     options = options_from_text(settings)
     built = build_from_database("postgresql:", "gibleed", options, Findings(), go_on)
     assert built.tensor.digest() == build_path(GIBLEED, options).tensor.digest()
@@ -131,7 +80,7 @@ def test_the_same_tensor_of_gibleed(url: str, settings: list[str]) -> None:
 def test_the_commands(
     url: str, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    load(url, "cdm", small)
+    load_cdm(url, "cdm", small)
     out = tmp_path / "my.swift.npz"
     assert main(["data", "build", "postgresql:", "--schema", "cdm", "--out", str(out)]) == 0
     assert read_bundle(out).tensor.digest() == build_path(small).tensor.digest()
@@ -152,7 +101,7 @@ REFRESH MATERIALIZED VIEW cdm.m
 
 
 def test_the_server_refuses_every_write(url: str, small: Path) -> None:
-    load(url, "cdm", small)
+    load_cdm(url, "cdm", small)
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("CREATE MATERIALIZED VIEW cdm.m AS SELECT 1 AS a")
     statements = [one for line in WRITES.split("\n") for one in line.split("|") if one]
@@ -176,10 +125,10 @@ def test_the_server_refuses_every_write(url: str, small: Path) -> None:
     ],
 )
 def test_hostile_schema_names_run_nothing(url: str, small: Path, name: str) -> None:
-    load(url, "cdm", small)
+    load_cdm(url, "cdm", small)
     with pytest.raises(InvalidData, match="no schema"):
         build_from_database("postgresql:", name, BuildOptions(), Findings(), go_on)
-    load(url, name, small)
+    load_cdm(url, name, small)
     built = build_from_database("postgresql:", name, BuildOptions(), Findings(), go_on)
     assert built.tensor.digest() == build_path(small).tensor.digest()
     with psycopg.connect(url) as owner:
@@ -216,7 +165,7 @@ def test_an_unusable_address_is_not_repeated(
 def test_a_wrong_user_and_the_address_in_no_bundle(
     url: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load(url, "cdm", small)
+    load_cdm(url, "cdm", small)
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute(f"DROP OWNED BY {CANARY}") if _has_role(owner) else owner.execute(
             f"CREATE ROLE {CANARY} LOGIN"

@@ -15,6 +15,7 @@ from swiftcore.data.building.ehr import read_export
 from swiftcore.data.building.ehr_layouts import EICU
 from swiftcore.data.from_path.report import build_bundle, describe
 from swiftcore.data.from_path.sandbox import build_path, inspect_path
+from swiftcore.data.from_path.table_sources import tables_in
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget, Source
@@ -61,7 +62,12 @@ def test_eicu_raw_tables(shared: Shared) -> None:
 def test_ccs_grouping_of_raw_eicu_agrees_with_the_tidy_table(shared: Shared) -> None:
     folder = shared("eicu_demo")
     options, findings = BuildOptions(), Findings()
-    records = read_export(Source(folder, Budget(options.limits)), EICU, options, findings)
+    records = read_export(
+        tables_in(Source(folder, Budget(options.limits)), options, findings),
+        EICU,
+        options,
+        findings,
+    )
     assert records.died is not None and len(records.died) == 181
     grouped = regroup(records.events[0], ccs(), findings)
     ours = {

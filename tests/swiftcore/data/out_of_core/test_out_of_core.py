@@ -21,7 +21,7 @@ from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.out_of_core.build import build_shards
-from swiftcore.data.out_of_core.database import open_database, private_folder
+from swiftcore.data.out_of_core.database import Sql, open_database, private_folder
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.samples import sample_folder
 from swiftcore.data.shards.reader import open_shards
@@ -282,9 +282,11 @@ def test_the_database_reads_the_named_files_and_nothing_else(
         assert folder.stat().st_mode & 0o077 == 0
         with open_database(folder, [named], MEMORY) as database:
             read = f"SELECT sum(a) FROM read_parquet('{database.links[0]}')"
-            assert database.run(read) == [(3,)]
+            with pytest.raises(TypeError, match="no SQL"):
+                database.run(read)  # type: ignore[arg-type]
+            assert database.run(Sql(read)) == [(3,)]
             with pytest.raises(InvalidData, match="cannot be counted"):
-                database.run(statement.format(secret=secret, folder=tmp_path))
+                database.run(Sql(statement.format(secret=secret, folder=tmp_path)))
     assert sorted(one.name for one in tmp_path.iterdir()) == [named.name, "secret.csv"]
     assert secret.read_text() == "a\n1\n"
 

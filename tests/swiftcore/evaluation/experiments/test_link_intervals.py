@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.evaluation.experiments.outcome_links import link_outcome
-from swiftcore.evaluation.experiments.trial import SCALINGS, STRENGTHS
+from swiftcore.evaluation.experiments.trial import STRENGTHS
 from swiftcore.evaluation.protocol.folds import Labels
 from swiftcore.evaluation.protocol.intervals import jackknife_interval
-from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
+from swiftcore.evaluation.protocol.lasso import lasso_path
+from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
 
 TRUE = np.array([1.5, -1.0, 0.5, 0.0])
 DRAWS, SEED = 30, 15

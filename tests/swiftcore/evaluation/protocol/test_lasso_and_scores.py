@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve
 
 from swiftcore.evaluation.protocol.intervals import paired_interval
-from swiftcore.evaluation.protocol.lasso import Scaler, lasso_path
+from swiftcore.evaluation.protocol.lasso import lasso_path
+from swiftcore.evaluation.protocol.scalings import Scaler
 from swiftcore.evaluation.protocol.scores import (
     RECALLS,
     calibration,

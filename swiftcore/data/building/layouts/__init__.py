@@ -1,0 +1,1 @@
+"""How a table is laid out, told by its content, and its long form."""
