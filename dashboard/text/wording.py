@@ -69,6 +69,7 @@ TOPICS = Vocabulary(
         ("diagnoses and medications", "words"),
         ("clinical name", "name"),
         ("clinical sense", "sense"),
+        ("clinically meaningful", "meaningful"),
         ("patient", "document"),
     ),
 )
