@@ -69,6 +69,7 @@ TOPICS = Vocabulary(
         ("diagnoses and medications", "words"),
         ("clinical name", "name"),
         ("clinical sense", "sense"),
+        ("clinically meaningful", "meaningful"),
         ("patient", "document"),
     ),
 )
@@ -160,6 +161,7 @@ _NOUNS = frozenset(
         "copy",
         "day",
         "diagnosis",
+        "disagreement",
         "disease",
         "document",
         "drug",
@@ -177,6 +179,7 @@ _NOUNS = frozenset(
         "lab",
         "medication",
         "method",
+        "note",
         "part",
         "participant",
         "patient",

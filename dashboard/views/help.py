@@ -58,7 +58,7 @@ def _fits(name: str, wanted: str) -> bool:
 def _first_steps() -> None:
     """All steps at once, with the way to each page."""
     for number, step in enumerate(STEPS, start=1):
-        st.subheader(f"{number}. {state.phrase(step.title)}", anchor=False)
+        st.header(f"{number}. {state.phrase(step.title)}", anchor=False)
         st.markdown(state.phrase(step.text))
         page = state.page(step.page)
         if page is not None:

@@ -109,7 +109,7 @@ def _show_page(summary: FitSummary, shared: np.ndarray, part: np.ndarray, key: s
     _show_memberships(
         summary,
         _memberships(summary, shared, part),
-        alt="Memberships, one line per row",
+        alt="Strength of each, one line per row",
         key=key,
         on_select=picked,
         selection_mode="single-row",

@@ -52,7 +52,8 @@ def show() -> None:
     head.caption(_about(summary), width="content")
     show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
-        st.warning("The phenotype of this link is not in this result. Here is the first one.")
+        said = "The phenotype of this link is not in this result. Here is the first one."
+        st.warning(state.phrase(said))
     _show_facts(summary)
     show_parentage(summary)
     with st.container(key="side-by-side"):
@@ -113,8 +114,9 @@ def _card_first() -> None:
 def _about(summary: FitSummary) -> str:
     card = summary.card
     sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
+    many = count_of(len(summary.phenotypes), state.vocabulary().finding)
     return (
-        f"{count_of(len(summary.phenotypes), 'phenotype')} in {plain(card.name, 60)}: "
+        f"{many} in {plain(card.name, 60)}: "
         f"{plain(sizes, 200)}. Found by {title_of(summary.fit.method)}."
     )
 
@@ -125,7 +127,8 @@ def _show_facts(summary: FitSummary) -> None:
     if not summary.fit.converged:
         st.warning(f"Not converged. {state.label('not_converged')}")
     if summary.fit.dead:
-        st.caption(f"Died out and not shown: {count_of(len(summary.fit.dead), 'phenotype')}.")
+        dead = count_of(len(summary.fit.dead), state.vocabulary().finding)
+        st.caption(f"Died out and not shown: {dead}.")
 
 
 def _chosen_order(summary: FitSummary) -> str:

@@ -50,9 +50,8 @@ def show() -> None:
 
 def _ask_for_name(summary: FitSummary) -> None:
     """A judgement needs a name; the sidebar may be closed on a small screen."""
-    st.markdown(
-        f"Give your name to judge the {len(summary.phenotypes)} phenotypes of this result. {BLIND}"
-    )
+    many = f"{len(summary.phenotypes)} phenotypes"
+    st.markdown(state.phrase(f"Give your name to judge the {many} of this result. {BLIND}"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Your name (saved with each judgement)",
@@ -76,7 +75,8 @@ def _show_round(summary: FitSummary, head: DeltaGenerator, *, unread: bool) -> N
     if not state.current_phenotype():
         state.choose(phenotype=next_open(summary))
     if not resolve_phenotype(summary):
-        st.warning("The phenotype of this link is not in this result. Here is the first one.")
+        said = "The phenotype of this link is not in this result. Here is the first one."
+        st.warning(state.phrase(said))
     judged, every = len(mine(summary)), len(summary.phenotypes)
     with head:
         _show_progress(summary, judged, every, unread=unread)

@@ -45,18 +45,19 @@ def show_disagreements(summary: FitSummary) -> None:
     differing = disagreements(summary.reviews)
     todo = [vote for vote in differing if vote.phenotype not in summary.settled]
     if not differing:
-        st.success("The reviewers do not differ on any phenotype that two of them judged.")
+        said = "The reviewers do not differ on any phenotype that two of them judged."
+        st.success(state.phrase(said))
         return
     if not todo:
         count = count_of(len(differing), "disagreement")
         st.success(f"All settled: {count}. The report and every page show what was agreed.")
     else:
         st.markdown(f"{len(todo)} of {len(differing)} still to settle.")
-    show_table(_differing(summary, differing), "Phenotypes on which reviewers differ")
+    show_table(_differing(summary, differing), state.phrase("Phenotypes on which reviewers differ"))
     by_vote = [vote for vote in todo if vote.is_decided]
     if by_vote:
         st.button(
-            f"Settle {count_of(len(by_vote), 'phenotype')} by vote",
+            f"Settle {count_of(len(by_vote), state.vocabulary().finding)} by vote",
             key="settle.vote",
             on_click=_settle,
             args=(summary, [(vote.phenotype, vote.verdict, vote.name, "") for vote in by_vote]),
@@ -153,7 +154,7 @@ def _show_arbiter(summary: FitSummary, order: list[str]) -> None:
     with form, st.container(border=True):
         st.markdown("**Settle by an arbiter**")
         st.selectbox(
-            "Phenotype to settle",
+            state.phrase("Phenotype to settle"),
             options,
             format_func=lambda each: clipped(summary.title(each), 60),
             **state.bind_widget(Key.SETTLING, chosen),

@@ -16,6 +16,9 @@ USED_ON = {
         *("Lift", "Lambda", "Lasso", "Seed", "Membership", "Chance given", "Case"),
     ),
     "review": (
+        "Carrier",
+        "Found again",
+        "Similarity",
         "Case",
         "Guessing",
         "Phenotype",

@@ -85,10 +85,11 @@ def _show_fields(summary: FitSummary, chosen: str, filled: dict[str, Any]) -> No
         )
 
     hint = "what you would call it"
-    st.text_input("Clinical name", max_chars=120, placeholder=hint, **field("name"))
+    name_label = state.phrase("Clinical name")
+    st.text_input(name_label, max_chars=120, placeholder=hint, **field("name"))
     with st.container(key="verdicts"):
         st.segmented_control(
-            "Is it clinically meaningful?",
+            state.phrase("Is it clinically meaningful?"),
             list(VERDICTS),
             format_func=lambda each: f"{VERDICTS[each]} ({KEYS[each]})",
             required=True,  # a second press of the same key takes nothing back

@@ -83,7 +83,7 @@ def show_list(summary: FitSummary, order: Sequence[str]) -> None:
             found=any(line.found for line in lines),
         )
         st.radio(
-            "Phenotype",
+            state.phrase("Phenotype"),
             order,
             label_visibility="collapsed",
             format_func=lambda each: plain(summary.title(each), 80),  # a label is Markdown

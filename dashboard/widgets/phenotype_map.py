@@ -36,7 +36,9 @@ def show_map(summary: FitSummary) -> None:
 
     show_figure(
         phenotype_map(table, state.current_phenotype()),
-        f"Map of {len(names)} phenotypes: similar ones are near each other, circles by share",
+        state.phrase(
+            f"Map of {len(names)} phenotypes: similar ones are near each other, circles by share"
+        ),
         table,
         f"map_{summary.run[:8]}",
         picked=picked,

@@ -21,7 +21,7 @@ def show_ranking(summary: FitSummary) -> None:
     shares = (state.label("share"), state.label("stability"))
     show_table(
         hundreds(table, shares),
-        alt="Phenotypes, ranked",
+        alt=state.phrase("Phenotypes, ranked"),
         column_config={"Name": st.column_config.TextColumn(width=300), **percents(shares, 1)},
     )
     download_csv(table, f"phenotypes_{summary.run[:8]}", "Download this table")

@@ -11,12 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 # fields of Streamlit's messages that people read; ids, keys, styles and addresses are none
 READ = {"body", "label", "help", "alt", "placeholder", "caption", "options", "content", "text"}
+MARKUP = re.compile(r"<style>.*?</style>|</?[a-z][^>]*>", re.DOTALL)  # of our own templates
 IN_A_CHART = {"text", "title", "name", "ticktext", "hovertemplate"}
 
 
 def screen_texts(page: AppTest) -> list[str]:
     """All of them, as a person reads them: escapes of Markdown are gone."""
-    found = [text for node in _nodes(page) for text in _texts(node)]
+    found = [MARKUP.sub(" ", text) for node in _nodes(page) for text in _texts(node)]
     return [re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", text).replace("\u2060", "") for text in found]
 
 
