@@ -120,4 +120,4 @@ def _note_unused(table: TextTable, roles: ColumnRoles, findings: Findings) -> No
     used = {roles.row, *roles.features, roles.value, roles.outcome, roles.date, roles.visit}
     unused = [column for column in table.columns if column not in used]
     if unused:
-        findings.note(f"Columns not used from {table.name}: {where_list(unused, 8)}.")
+        findings.note(f"Columns of {table.name} that are no features: {where_list(unused, 8)}.")

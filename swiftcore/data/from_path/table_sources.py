@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -23,6 +23,7 @@ from swiftcore.data.building.omop_columns import (
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.duckdb_file import DuckdbFile, is_duckdb
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.reading.header import is_value
 from swiftcore.data.reading.json_records import is_records, looks_like_json, read_json_tables
 from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.parquet_folder import (
@@ -208,7 +209,8 @@ def _first_record(head: bytes) -> dict[str, object]:
 def usable_tables(tables: list[TextTable], findings: Findings) -> list[TextTable]:
     """Set aside tables without rows, and sheets that explain codes.
 
-    A legend has two or three columns, none of patients, and no entry twice.
+    A legend has two or three columns, none of patients; no code stands there twice, and hardly a
+    meaning does.
 
     Raises
     ------
@@ -235,5 +237,12 @@ def usable_tables(tables: list[TextTable], findings: Findings) -> list[TextTable
 def _is_legend(table: TextTable) -> bool:
     if len(table.columns) > 3 or any(plain_name(name) in ID_NAMES for name in table.columns):
         return False
-    first = table.coded(table.columns[0])
-    return len(first.labels) == len(first)
+    first, *others = (table.coded(column) for column in table.columns)
+    if len(first.labels) != len(first):
+        return False
+    return any(_is_wording(other.labels, len(other)) for other in others)
+
+
+def _is_wording(texts: Sequence[str], rows: int) -> bool:
+    """Whether a column explains: hardly an entry twice, and few of them numbers or dates."""
+    return len(texts) > 0.9 * rows and sum(map(is_value, texts)) < 0.1 * rows

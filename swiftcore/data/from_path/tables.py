@@ -24,7 +24,7 @@ from swiftcore.data.building.people_and_time import (
 )
 from swiftcore.data.from_path.parsed_tables import keep_tables
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.reading.findings import Findings
+from swiftcore.data.reading.findings import ColumnRole, Findings
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.data.side_tables import SideTables
 from swiftcore.tensor.sparse_tensor import SparseTensor
@@ -64,8 +64,23 @@ def built_of_tables(
         roles = readings[0].roles
         built = _built_of_long_table(tables[0], roles, options, findings)
         patients = set(filter(str.strip, tables[0].coded(roles.row).labels))
+    findings.roles = _as_kept(findings.roles, built)
     check_doubts(built.tensor, len(patients), options, findings)
     return built
+
+
+def _as_kept(roles: Sequence[ColumnRole], built: Built) -> list[ColumnRole]:
+    """The roles, with covariates only where the rows really keep them."""
+    kept = {one.name for one in built.side.covariates}
+
+    def true(one: ColumnRole) -> ColumnRole:
+        if one.role == "ignored" and one.column in kept:
+            return replace(one, role="covariate", reason="it describes the rows")
+        if one.role == "covariate" and one.column not in kept:
+            return replace(one, role="ignored", reason=f"{one.reason}; not kept beside the rows")
+        return one
+
+    return [true(one) for one in roles]
 
 
 def _with_outcome(options: BuildOptions, readings: Sequence[TableReading]) -> BuildOptions:

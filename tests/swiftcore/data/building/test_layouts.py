@@ -261,3 +261,18 @@ def test_any_column_has_a_profile_that_counts_its_entries(texts: list[str]) -> N
     assert profile.filled == sum(profile.counts.values()) <= profile.rows
     assert (profile.kind == "empty") == (profile.filled == 0)
     assert 0 <= profile.codes <= 1 and 0 <= profile.unique <= 1
+
+
+def test_covariates_on_the_list_are_those_that_are_kept(tmp_path: Path) -> None:
+    """What is shown as describing the rows is found beside them, and nothing else is."""
+    lines = ["who,dx,rx,alter,ward,note_no"]
+    lines += [
+        f"p{row // 3},{'IE'[row % 2]}{row % 7},drug {row % 5},{30 + row // 3},w{row // 3 % 4},{row}"
+        for row in range(120)
+    ]
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(lines))
+    findings = Findings()
+    built = read_path(path, BuildOptions(), findings)
+    shown = {one.column for one in findings.roles if one.role == "covariate"}
+    assert shown == {one.name for one in built.side.covariates} >= {"alter"}
