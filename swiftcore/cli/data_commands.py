@@ -109,10 +109,10 @@ def _build_shards(chosen: argparse.Namespace, options: BuildOptions) -> int:
     try:
         with screen.status("Looking at the tables") as status:
 
-            def say(words: str) -> None:
+            def show(words: str) -> None:
                 status.update(escape(words))
 
-            built = build_shards(chosen.path, chosen.out, options, memory, say=say)
+            built = build_shards(chosen.path, chosen.out, options, memory, say=show)
     except KeyboardInterrupt:
         screen.print("Stopped; nothing was written.")
         return 130
