@@ -187,7 +187,8 @@ def _rescue(source: Path, target: Path) -> None:
         for table in TABLES:
             rows: dict[int, tuple[object, ...]] = {}
             for order in ("ASC", "DESC"):
-                _read_until_damage(source, f"SELECT * FROM {table} ORDER BY id {order}", rows)
+                every = f"SELECT * FROM {table} ORDER BY id {order}"  # nosec B608
+                _read_until_damage(source, every, rows)
             sound = [rows[key] for key in sorted(rows) if is_possible(table, rows[key])]
             fresh.executemany(insert_into(table), sound)
         fresh.commit()
