@@ -66,7 +66,7 @@ HIDDEN = """<script>(() => {
 # The keys of the page Review, which Streamlit cannot bind: 1, 2 and 3 choose a verdict unless
 # somebody is typing; Ctrl+Enter saves from anywhere in the form, where a focused button would take
 # the Enter for itself. The name field of the next phenotype is focused, without scrolling, and
-# again if it is moved while the page is drawn, until a person presses something.
+# again if it loses the focus while the page is drawn, until a person presses something.
 REVIEW_KEYS = """<script>(() => {
   const form = () => document.querySelector(".st-key-judgement");
   const isIn = (here, at) => at === document.body || here.contains(at);
@@ -87,9 +87,11 @@ REVIEW_KEYS = """<script>(() => {
     }
   }, true);
   new MutationObserver(() => {
-    const here = form(), field = here && here.querySelector("input");
-    if (field !== last) [last, wanted] = [field, !!field];
-    if (wanted && isIn(here, document.activeElement)) field.focus({preventScroll: true});
+    const here = form(), field = here && here.querySelector("input"), at = document.activeElement;
+    const fresh = field !== last;
+    if (fresh) [last, wanted] = [field, !!field];
+    if (wanted && (fresh ? isIn(here, at) : at === document.body))
+      field.focus({preventScroll: true});
   }).observe(document, {childList: true, subtree: true});
 })()</script>"""
 

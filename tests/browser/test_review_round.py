@@ -143,7 +143,7 @@ def test_ctrl_enter_saves_from_every_field_and_drafts_and_name_survive_a_reload(
     ada.page.get_by_label("Comment", exact=True).focus()
     keyboard.type("123 draft")  # digits are text here
     keyboard.press("Tab")
-    ada.still().reload()
+    ada.sees("Not saved yet").still().reload()
     comment = ada.page.get_by_label("Comment", exact=True)
     expect(comment).to_have_value("123 draft", timeout=PATIENCE)
     expect(ada.page.get_by_label("Your name", exact=True)).to_have_value("Ada", timeout=PATIENCE)
