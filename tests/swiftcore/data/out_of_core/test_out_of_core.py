@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import signal
+import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -315,14 +315,32 @@ def test_a_build_says_what_it_does_and_leaves_nothing_when_it_is_stopped(tmp_pat
         stopped_at.rmdir()  # it is empty
 
 
+ENDLESS = """
+import signal, sys
+from pathlib import Path
+from swiftcore.data.out_of_core.database import Sql, open_database
+signal.signal(signal.SIGINT, signal.default_int_handler)  # off for what a shell runs behind itself
+with open_database(Path(sys.argv[1]), [], int(sys.argv[2])) as database:
+    print("up", flush=True)
+    try:
+        database.run(Sql(
+            "SELECT sum(sqrt(a.range * 1.0 + b.range)) FROM range(200000) a, range(2000000) b"
+        ))
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
 def test_ctrl_c_reaches_a_statement_that_runs(tmp_path: Path) -> None:
-    endless = Sql(
-        "SELECT sum(sqrt(a.range * 1.0 + b.range)) FROM range(200000) a, range(2000000) b"
-    )
-    with private_folder(tmp_path) as folder, open_database(folder, [], MEMORY) as database:
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            database.run(endless)
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path), str(MEMORY)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None and running.stdout.readline() == "up\n"
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        try:
+            assert running.communicate(timeout=60)[0] == "stopped\n"
+        finally:
+            running.kill()
 
 
 HOSTILE = ('"; DROP TABLE people; --', "a'b", 'say "ah"', "a\\", "person", "select", "é\u202e", "*")
