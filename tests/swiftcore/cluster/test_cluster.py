@@ -118,9 +118,9 @@ class Killing:
             self._kill_within(0.5)
 
     def __call__(self, now: FitProgress) -> bool:
-        took, self._last = time.monotonic() - self._last, time.monotonic()
+        before, self._last = self._last, time.monotonic()
         if now.iteration == self._iteration:
-            self._kill_within(took)
+            self._kill_within(0.1 if before is None else (self._last - before) / 2)
         return False
 
     def _kill_within(self, seconds: float) -> None:
