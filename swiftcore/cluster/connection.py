@@ -153,13 +153,13 @@ def check_packages(wanted: Mapping[str, str]) -> None:
 
 
 def _compare_packages(client: Any) -> None:
-    """Raise unless every worker runs the packages of this process."""
+    """Raise unless every worker that lives runs the packages of this process."""
     own = packages()
-    try:
-        theirs = client.run(packages)
-    except (ImportError, AttributeError) as error:
-        raise _differing("a worker", f"no SWIFT: {error}") from error
-    for worker, found in theirs.items():
+    for worker, found in client.run(packages, on_error="return").items():
+        if isinstance(found, OSError):  # it has just died; whoever comes for it is compared then
+            continue
+        if isinstance(found, Exception):
+            raise _differing("a worker", f"no SWIFT: {found}") from found
         if other := _others(found, own):
             raise _differing(worker, other)
 

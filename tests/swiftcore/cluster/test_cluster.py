@@ -105,28 +105,39 @@ def test_only_features_and_sums_travel(growing: Cluster) -> None:
     assert all(sums < one <= 200_000 for one in count.per_iteration), count.per_iteration
 
 
+class Killing:
+    """A callback that ends a worker at a random moment of a random iteration, or before all."""
+
+    def __init__(self, victim: subprocess.Popen[str], drawn: random.Random) -> None:
+        self._victim, self._drawn = victim, drawn
+        self._last, self._iteration = (
+            time.monotonic(),
+            drawn.randrange(-1, PARTS.max_iterations - 2),
+        )
+        if self._iteration < 0:  # while the parts are handed out
+            self._kill_within(0.5)
+
+    def __call__(self, now: FitProgress) -> bool:
+        before, self._last = self._last, time.monotonic()
+        if now.iteration == self._iteration:
+            self._kill_within(0.1 if before is None else (self._last - before) / 2)
+        return False
+
+    def _kill_within(self, seconds: float) -> None:
+        threading.Timer(self._drawn.uniform(0.0, seconds), self._victim.kill).start()
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
 def test_workers_killed_at_random_moments_change_no_bit(
     data: Dataset, here: FittedModel, growing: Cluster, kills: int
 ) -> None:
     drawn = random.Random(kills)
-    began = time.monotonic()
-    growing.grow(2)
-    fit_on_cluster(data, PARTS, growing.address)
-    usual = time.monotonic() - began
     for number in range(kills):
         growing.grow(2)
         victim = drawn.choice([one for one in growing.workers if one.poll() is None])
-        moment = drawn.uniform(0.02, 0.8) * usual
-        timer = threading.Timer(moment, victim.kill)
-        began = time.monotonic()
-        timer.start()
-        found = fit_on_cluster(data, PARTS, growing.address)
-        took = time.monotonic() - began
-        timer.cancel()
-        assert found.model.digest == here.digest, (number, moment)
-        if took < moment:  # it was over too soon: the next one is killed earlier
-            usual = took
+        found = fit_on_cluster(data, PARTS, growing.address, callback=Killing(victim, drawn))
+        assert victim.poll() == -signal.SIGKILL, number  # before the fit was done
+        assert found.model.digest == here.digest, number
         assert {pid for _, pid in found.workers} <= {one.pid for one in growing.workers}
 
 
