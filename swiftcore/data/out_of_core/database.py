@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +88,30 @@ class Database:
         """All rows of the answer; for small ones."""
         with self._in_words():
             words = _checked(statement)
-            answer: list[tuple[Any, ...]] = self._connection.execute(words, values).fetchall()
+            answer: list[tuple[Any, ...]] = self._stoppable(
+                lambda: self._connection.execute(words, values).fetchall()
+            )
             return answer
 
     def batches(self, statement: Sql, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The answer as Arrow batches, one at a time and in no order."""
         with self._in_words():
-            yield from self._connection.sql(_checked(statement), params=values).to_arrow_reader(
-                1 << 18
+            words = _checked(statement)
+            reader = self._stoppable(
+                lambda: self._connection.sql(words, params=values).to_arrow_reader(1 << 18)
             )
+            while (batch := self._stoppable(lambda: next(reader, None))) is not None:
+                yield batch
+
+    def _stoppable(self, work: Callable[[], Any]) -> Any:
+        """Do it in another thread: with little memory DuckDB does not look for Ctrl-C itself."""
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(work)
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                self._connection.interrupt()
+                raise
 
     @contextlib.contextmanager
     def _in_words(self) -> Iterator[None]:
@@ -103,10 +119,6 @@ class Database:
             yield
         except self._error as error:
             raise _refusal(error) from error
-        except RuntimeError as error:
-            if str(error) != "Query interrupted":
-                raise
-            raise KeyboardInterrupt from error  # so it says that of Ctrl-C
 
 
 def _refusal(error: Exception) -> InvalidData:

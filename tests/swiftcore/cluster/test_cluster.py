@@ -121,6 +121,8 @@ class Killing:
         before, self._last = self._last, time.monotonic()
         if now.iteration == self._iteration:
             self._kill_within(0.1 if before is None else (self._last - before) / 2)
+        if now.iteration > self._iteration:  # in any case before it is done
+            self._victim.kill()
         return False
 
     def _kill_within(self, seconds: float) -> None:
