@@ -143,8 +143,11 @@ def test_categories_keep_what_is_no_code(write: Write) -> None:
 
 
 def test_one_category_of_two_systems_stays_two(write: Write) -> None:
-    write("hosp/diagnoses_icd.csv", "subject_id,hadm_id,icd_code,icd_version\n1,1,V4581,9\n"
-          "1,1,V451XXA,10\n2,2,4280,9\n2,2,V4581,9\n")  # fmt: skip
+    write(
+        "hosp/diagnoses_icd.csv",
+        "subject_id,hadm_id,icd_code,icd_version\n1,1,V4581,9\n"
+        "1,1,V451XXA,10\n2,2,4280,9\n2,2,V4581,9\n",
+    )
     write("hosp/patients.csv", "subject_id,gender\n1,F\n2,M\n")
     path = write("hosp/prescriptions.csv", "subject_id,hadm_id,drug\n1,1,Aspirin\n2,2,Aspirin\n")
     data, _ = built(path.parents[1], code_groups="icd3")
@@ -174,8 +177,13 @@ def test_names_of_ones_own_table_are_shown_with_their_codes(write: Write) -> Non
     names = str(write("names.csv", NAMES))
     data, findings = built(write("t.csv", LONG), code_names=names, medication_groups="atc3")
     assert data.tensor.modes[1].labels == (
-        "250", "428", "428.1", "E880.1", "Heart failure [428.0]", "Hypertension [401.9]",
-    )  # fmt: skip
+        "250",
+        "428",
+        "428.1",
+        "E880.1",
+        "Heart failure [428.0]",
+        "Hypertension [401.9]",
+    )
     assert data.tensor.modes[2].labels == ("A10", "Renin agents [C09]", "aspirin")
     assert "diagnosis: 4 of 6 codes have no name in names.csv; they stay as they are." in (
         findings.notes
