@@ -19,6 +19,7 @@ from swiftcore.data.reading.fhir_resources import EVENTS
 
 DOCUMENTS = ("documents", "document-table")
 TABLES = ("table", "tables")
+OWN = "own"
 TENSORS = ("tns", "npz", "bundle", "code-map")
 WORDS = {
     "join": {
@@ -43,7 +44,21 @@ WORDS = {
     "code_groups": {
         "": "as they are",
         "ccs": "in CCS groups (ICD-9, ICD-10-CM)",
-        "own": "by a table of mine",
+        "icd3": "in ICD categories (three characters)",
+        OWN: "by a table of mine",
+    },
+    "medication_groups": {
+        "": "as they are",
+        "atc1": "by ATC, 1 character (C)",
+        "atc3": "by ATC, 3 characters (C09)",
+        "atc4": "by ATC, 4 characters (C09A)",
+        "atc5": "by ATC, 5 characters (C09AA)",
+        OWN: "by a table of mine",
+    },
+    "code_names": {
+        "": "those in the data",
+        "ccs": "diagnoses by their CCS groups",
+        OWN: "from a table of mine",
     },
     "vocabulary_by": {"tfidf": "telling words (TF-IDF)", "documents": "words of most documents"},
     "stop_words": {"english": "leave out English ones", "none": "keep all"},
@@ -80,6 +95,9 @@ def choose_options(inspection: Inspection, name: str) -> BuildOptions:
         chosen |= _outcome(inspection) if kind not in (*DOCUMENTS, *TENSORS) else {}
         if kind not in TENSORS:
             chosen["values"] = _choice("values", "A cell says")
+    if kind not in (*DOCUMENTS, *TENSORS):
+        with st.expander("Groups and names of codes"):
+            chosen |= _codes()
     with st.expander("More choices"):
         chosen |= _more(kind)
     return BuildOptions(**chosen)
@@ -116,14 +134,28 @@ def _join() -> dict[str, Any]:
     if chosen["join"] == "window":
         chosen["window_days"] = float(_number("window_days", "Days", 0, 3650, 30))
     chosen["rows"] = _choice("rows", "One row is")
-    groups = _choice("code_groups", "Diagnosis codes")
-    chosen["code_groups"] = _own_groups() if groups == "own" else groups
     return chosen
 
 
-def _own_groups() -> str:
-    """The path of a table that groups codes, once it is uploaded."""
-    file = ask_for_file("Table: code, group", type=["csv"], key="option.code_groups.file")
+def _codes() -> dict[str, Any]:
+    """What codes are put together, and what they are called."""
+    st.caption("Codes that a grouping or a table does not know are counted below.")
+    asked = (
+        ("code_groups", "Diagnosis codes", "code, group"),
+        ("medication_groups", "Medications", "medication, group"),
+        ("code_names", "Names of codes", "code, name"),
+    )
+    chosen = {}
+    for place, (name, label, columns) in zip(st.columns(3), asked, strict=True):
+        with place:
+            setting = _choice(name, label)
+            chosen[name] = _own_table(name, columns) if setting == OWN else setting
+    return chosen
+
+
+def _own_table(name: str, columns: str) -> str:
+    """The path of a table of codes, once it is uploaded."""
+    file = ask_for_file(f"Table: {columns}", type=["csv"], key=f"option.{name}.file")
     if file is None:
         st.warning("Without this table the codes stay as they are.")
         return ""

@@ -24,6 +24,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "index_base": ("", "0", "1", "detect"),
     "date_order": ("", "day first", "month first"),
 }
+CCS = "ccs"
+ICD_CATEGORIES = "icd3"
+ATC_GROUPS = {"atc1": 1, "atc3": 3, "atc4": 4, "atc5": 5}  # characters: the levels 1 to 4
+GROUPINGS = {CCS: "CCS", ICD_CATEGORIES: "ICD category", **dict.fromkeys(ATC_GROUPS, "ATC")}
+_CODE_FILES = ("code_groups", "medication_groups", "code_names")
 MINIMA = {
     "row_mode": 1,
     "min_support": 1,
@@ -117,10 +122,23 @@ class BuildOptions:
     window_days: float = _option(30.0, "How far apart events of one window may be.", "14")
     rows: str = _option("patient", "What one row of the tensor is.", "visit")
     code_groups: str = _option(
-        "", "Groups of diagnosis codes: ccs, or the path of a CSV (code, group[, name]).", "ccs"
+        "",
+        "Groups of diagnosis codes: ccs (ICD-9 and ICD-10-CM; a code that the CCS does not have, "
+        "such as the category 428, goes with most codes that begin so), icd3 (categories of "
+        "three characters), or the path of a CSV (code, group[, name]).",
+        "ccs",
     )
     medication_groups: str = _option(
-        "", "The path of a CSV (medication, group[, name]).", "drug_classes.csv"
+        "",
+        "Groups of medications: atc1, atc3, atc4 or atc5 (so many first characters of ATC codes, "
+        "which are the levels 1 to 4), or the path of a CSV (medication, group[, name]).",
+        "atc4",
+    )
+    code_names: str = _option(
+        "",
+        "Names of codes, shown as name [code]: the path of a CSV (code, name; dots in codes make "
+        "no difference), or ccs (every diagnosis code under the name of its CCS group).",
+        "icd_names.csv",
     )
     outcome: str = _option(
         "",
@@ -222,7 +240,7 @@ class BuildOptions:
         usual, plain = BuildOptions().to_json(), self.to_json()
         found = {name: value for name, value in plain.items() if value != usual[name]}
         found.pop("limits", None)
-        for name in ("code_groups", "medication_groups"):
+        for name in _CODE_FILES:
             if name in found:
                 found[name] = PurePath(found[name]).name
         return found

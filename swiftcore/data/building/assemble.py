@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.build_tensor import build_tensor
-from swiftcore.data.building.code_groups import CodeMap, ccs, map_from_rows, regroup
+from swiftcore.data.building.code_names import (
+    group_cells,
+    group_records,
+    name_cells,
+    name_records,
+)
 from swiftcore.data.building.events import Cells, Records
 from swiftcore.data.building.join import by_visit, join_events
 from swiftcore.data.building.outcome import Outcome, matches, take_cell_outcome, take_outcome
 from swiftcore.data.building.people_and_time import side_of_records
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from swiftcore.data.reading.source import Budget, Source
-from swiftcore.data.reading.text import read_text_table
 from swiftcore.data.side_tables import SideTables
 from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor.sparse_tensor import SparseTensor
@@ -44,6 +46,7 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
     read = records.events
     records = _without_codes(records, options.drop_codes, findings)
     records, outcome = _outcome_and_groups(records, options, findings)
+    records = name_records(records, options, findings)
     owners: dict[str, str] = {}
     if options.rows == "visit":
         moved = [by_visit(table) for table in records.events]
@@ -92,11 +95,11 @@ def _outcome_and_groups(
         return take_outcome(records, options, findings)
     try:
         records, outcome = take_outcome(records, options, findings)
-        records = _regrouped(records, options, findings)
+        records = group_records(records, options, findings)
     except InvalidData as error:
         if error.problems[0].code != "outcome-absent":
             raise
-        records = _regrouped(records, options, findings)
+        records = group_records(records, options, findings)
         records, outcome = take_outcome(records, options, findings)
     return _without_codes(records, options.drop_codes, findings), outcome
 
@@ -157,48 +160,39 @@ def _outcome_array(outcome: Outcome, rows: tuple[str, ...]) -> NDArray[Any]:
     return classes
 
 
-def _regrouped(records: Records, options: BuildOptions, findings: Findings) -> Records:
-    """Diagnoses are the first table of events, medications the second."""
-    events = list(records.events)
-    for place, setting in enumerate((options.code_groups, options.medication_groups)):
-        if setting and place < len(events):
-            codes = ccs() if setting == "ccs" else _user_map(Path(setting), options)
-            events[place] = regroup(events[place], codes, findings)
-    return replace(records, events=tuple(events))
-
-
-def _user_map(path: Path, options: BuildOptions) -> CodeMap:
-    """A map file: columns code, group and name by these names, else the first two or three."""
-    source = Source(path, Budget(options.limits))
-    name = source.names[0]
-    table = read_text_table(source.read(name), name, options, source.budget, Findings())
-    lower = {column.lower(): column for column in table.columns}
-    named = [lower[one] for one in ("code", "group", "name") if one in lower]
-    chosen = named if named[:2] and {"code", "group"} <= set(lower) else list(table.columns[:3])
-    if len(chosen) < 2:
-        raise refuse(
-            "map-columns",
-            "The map needs two columns",
-            path.name,
-            f"{len(table.columns)} column",
-            "Give the columns code and group.",
-        )
-    columns = [table.texts(column) for column in chosen]
-    return map_from_rows([list(row) for row in zip(*columns, strict=True)], path.name)
-
-
 def from_long_table(
     cells: Cells, column: Outcome | None, options: BuildOptions, findings: Findings
-) -> Built:
-    """Dropped codes, outcome, tensor of a table whose rows name all features at once."""
-    if options.drop_codes:
-        gone = np.zeros(len(cells), dtype=bool)
-        for feature in cells.features:
-            gone |= feature.marked(matches(feature.labels, feature.labels, options.drop_codes))
-        findings.leave_out("rows with a code to be dropped", int(gone.sum()), "the table")
-        cells = cells.take(~gone)
-    cells, outcome = take_cell_outcome(cells, column, options, findings)
-    return from_cells(cells, outcome, options, findings)
+) -> tuple[Built, Cells]:
+    """Outcome, groups, dropped codes, tensor of a table whose rows name all features at once.
+
+    Returns
+    -------
+    Built
+    Cells
+        As they entered the tensor.
+    """
+    cells = _without_cells(cells, options.drop_codes, findings)
+    try:
+        cells, outcome = take_cell_outcome(cells, column, options, findings)
+        cells = group_cells(cells, options, findings)
+    except InvalidData as error:
+        if error.problems[0].code != "outcome-absent":
+            raise
+        cells = group_cells(cells, options, findings)
+        cells, outcome = take_cell_outcome(cells, column, options, findings)
+    cells = _without_cells(cells, options.drop_codes, findings)
+    cells = name_cells(cells, options, findings)
+    return from_cells(cells, outcome, options, findings), cells
+
+
+def _without_cells(cells: Cells, codes: tuple[str, ...], findings: Findings) -> Cells:
+    if not codes:
+        return cells
+    gone = np.zeros(len(cells), dtype=bool)
+    for feature in cells.features:
+        gone |= feature.marked(matches(feature.labels, feature.labels, codes))
+    findings.leave_out("rows with a code to be dropped", int(gone.sum()), "the table")
+    return cells.take(~gone)
 
 
 def _without_codes(records: Records, codes: tuple[str, ...], findings: Findings) -> Records:

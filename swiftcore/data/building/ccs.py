@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import gzip
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,6 +19,7 @@ __all__ = ["CcsCategory", "CcsLevel", "ccs_categories", "ccs_category", "ccs_cod
 _ICD9 = re.compile(r"^(\d{3}(\.?\d{1,2})?|V\d{2}(\.?\d{1,2})?|E\d{3}(\.?\d)?)$")
 _ICD10 = re.compile(r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?$|^U\d\d", re.IGNORECASE)
 SYSTEMS = ("icd9", "icd10")
+SHORTEST = 3  # characters of a category of codes
 _TABLES = files("swiftcore.data.building") / "ccs_tables"
 
 
@@ -74,6 +76,34 @@ def ccs_category(code: str, system: str) -> CcsCategory | None:
     """The category of a diagnosis code of "icd9" or "icd10", with or without its dot."""
     number = ccs_codes(system).get(plain_code(code))
     return None if number is None else ccs_categories()[number]
+
+
+def ccs_codes_below(beginning: str, system: str) -> list[str]:
+    """All codes of "icd9" or "icd10" that begin so, in order; none for fewer than 3 characters."""
+    if len(beginning) < SHORTEST:
+        return []
+    codes = _sorted_codes(system)
+    first = last = bisect_left(codes, beginning)
+    while last < len(codes) and codes[last].startswith(beginning):
+        last += 1
+    return codes[first:last]
+
+
+@functools.cache
+def _sorted_codes(system: str) -> list[str]:
+    return sorted(ccs_codes(system))
+
+
+def icd_category(code: str, system: str) -> str:
+    """The category of a diagnosis code: "428" of 428.0, "E880" of E880.1, "I50" of I50.9.
+
+    Returns "" for what does not look like a code of "icd9" or "icd10".
+    """
+    form = {"icd9": _ICD9, "icd10": _ICD10}.get(system)
+    plain = plain_code(code)
+    if form is None or not form.match(plain):
+        return ""
+    return plain[: 4 if system == "icd9" and plain.startswith("E") else SHORTEST]
 
 
 def plain_code(code: str) -> str:

@@ -79,6 +79,7 @@ FEATURE_NAMES = re.compile(
     r"code|diag|dx|icd|ccs|condition|disease|drug|med|rx|generic|atc|ingredient|feature|item|word|"
     r"concept|proc|lab|finding|term|symptom"
 )
+DRUG_NAMES = re.compile(r"drug|med(?!ical)|rx|atc|arznei|wirkstoff|substance|farmac|generic")
 
 
 @dataclass(frozen=True)

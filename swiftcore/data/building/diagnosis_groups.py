@@ -8,7 +8,6 @@ for what all codes below them have in common.
 from __future__ import annotations
 
 import functools
-from bisect import bisect_left
 from collections.abc import Mapping
 
 from swiftcore.data.building.ccs import (
@@ -16,6 +15,7 @@ from swiftcore.data.building.ccs import (
     ccs_categories,
     ccs_category,
     ccs_codes,
+    ccs_codes_below,
     guess_systems,
     plain_code,
 )
@@ -74,28 +74,11 @@ def _code_path(code: str, system: str) -> Path:
     known = ccs_category(code, system)
     if known is not None:
         return _path(known)
-    below = {_path(ccs_categories()[number]) for number in _below(plain_code(code), system)}
+    numbers = {ccs_codes(system)[one] for one in ccs_codes_below(plain_code(code), system)}
+    below = {_path(ccs_categories()[number]) for number in numbers}
     shared: Path = ()
     for names in zip(*below, strict=False):
         if len(set(names)) > 1:
             break
         shared = (*shared, names[0])
     return shared
-
-
-def _below(prefix: str, system: str) -> set[str]:
-    """Numbers of the categories of all codes that begin with a prefix."""
-    if len(prefix) < 3:
-        return set()
-    codes = _sorted_codes(system)
-    first = bisect_left(codes, prefix)
-    found = set()
-    while first < len(codes) and codes[first].startswith(prefix):
-        found.add(ccs_codes(system)[codes[first]])
-        first += 1
-    return found
-
-
-@functools.cache
-def _sorted_codes(system: str) -> list[str]:
-    return sorted(ccs_codes(system))

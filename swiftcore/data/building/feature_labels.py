@@ -10,13 +10,23 @@ from swiftcore.data.reading.coded import Coded
 
 
 def labelled(
-    feature: Coded, pairs: list[tuple[str, str]], system: tuple[str, ...]
+    feature: Coded,
+    pairs: list[tuple[str, str]],
+    system: tuple[str, ...],
+    *,
+    always_codes: bool = False,
 ) -> tuple[Coded, tuple[str, ...], tuple[str, ...]]:
-    """Name when it is unique, name and code when two codes share a name, else the code."""
+    """Name when it is unique, name and code when two codes share a name, else the code.
+
+    With ``always_codes`` every name is followed by its code.
+    """
     versions = system or ("",) * len(pairs)
+    bracketed = [f" [{code}]" if code and name else "" for code, name in pairs]
     labels = [name or code for code, name in pairs]
+    if always_codes:
+        labels = [label + end for label, end in zip(labels, bracketed, strict=True)]
     for ending in (
-        [f" [{code}]" if code and name else "" for code, name in pairs],
+        [""] * len(pairs) if always_codes else bracketed,
         [f" ({version})" if version else "" for version in versions],
         [f" #{place + 1}" for place in range(len(pairs))],
     ):

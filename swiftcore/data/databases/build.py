@@ -36,6 +36,7 @@ _ALLOWED: dict[str, tuple[object, ...]] = {
     "rows": ("patient",),
     "code_groups": ("",),
     "medication_groups": ("",),
+    "code_names": ("",),
     "outcome": ("", "none", "death", "column"),
     "outcome_codes": ((),),
     "drop_codes": ((),),

@@ -18,7 +18,7 @@ from swiftcore.data.from_path.parsed_tables import kept_tables
 from swiftcore.data.from_path.sniff import KINDS, category_files, sniff, tensor_file
 from swiftcore.data.from_path.table_sources import table_files, tables_in, usable_tables
 from swiftcore.data.from_path.tables import built_of_tables, built_of_texts
-from swiftcore.data.options import BuildOptions
+from swiftcore.data.options import GROUPINGS, BuildOptions
 from swiftcore.data.reading.array_file import read_arrays
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.npz import tensor_from_arrays
@@ -118,8 +118,12 @@ def origin_of(path: Path, kind: str, options: BuildOptions) -> str:
     if kind not in ("table", "document-table", "documents", "tns", "npz"):
         near = f"within {options.window_days:g} days"
         steps.append(f"joined {near if options.join == 'window' else f'per {options.join}'}")
-    if options.code_groups:
-        steps.append("diagnoses grouped by " + ("CCS" if options.code_groups == "ccs" else "a map"))
+    for what, setting in (
+        ("diagnoses", options.code_groups),
+        ("medications", options.medication_groups),
+    ):
+        if setting:
+            steps.append(f"{what} grouped by {GROUPINGS.get(setting, 'a map')}")
     if kind not in ("tns", "npz"):
         steps.append(f"{options.values} values")
     return f"Built from {', '.join(steps)}."

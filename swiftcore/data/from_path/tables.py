@@ -107,7 +107,7 @@ def _built_of_long_table(
 ) -> Built:
     cells, outcome, name = read_cells(table, roles, options, findings)
     column = Outcome(options.outcome_name or name, as_classes(outcome), {}) if name else None
-    built = from_long_table(cells, column, options, findings)
+    built, cells = from_long_table(cells, column, options, findings)
     if built.outcome is None:
         used = {roles.row, roles.value, roles.date, roles.visit, *roles.features}
         offer_outcomes(facts_of_rows(table, table.coded(roles.row), used), findings)

@@ -29,6 +29,7 @@ _ALLOWED: dict[str, tuple[object, ...]] = {
     "rows": ("patient",),
     "code_groups": ("",),
     "medication_groups": ("",),
+    "code_names": ("",),
     "outcome": ("", "none", "column"),
     "outcome_codes": ((),),
     "drop_codes": ((),),

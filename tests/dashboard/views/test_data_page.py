@@ -16,9 +16,11 @@ from support.tiny_store import tiny_dataset
 from dashboard.privacy import uploads
 from dashboard.session import state
 from dashboard.store.store import Store
+from dashboard.widgets.build_options import OWN, WORDS
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path import sandbox
 from swiftcore.data.from_path.sandbox import build_path
+from swiftcore.data.options import GROUPINGS
 from swiftcore.data.samples import sample_folder
 
 TAB = "data.tab"
@@ -279,6 +281,31 @@ def test_another_choice_reads_again_and_keeps_one_result(
     assert "is built and kept" in words(drawn(page)) and len(readings) == 3
     (card,) = store.datasets()
     assert store.dataset(card.id).tensor == build_path(sample_folder("heart_failure")).tensor
+
+
+def test_codes_of_one_table_are_grouped_and_named_on_the_page(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ("1,428,C09AA05", "1,401.9,A10BA02", "2,428.0,C09CA01", "2,401.9,A10BA02")
+    table = "\n".join(["patient,diagnosis,medication", *lines])
+    page = open_page("data", store, monkeypatch)
+    page.get("file_uploader")[0].set_value([("events.csv", table.encode(), "")]).run()
+    widget(page, "selectbox", "option.code_groups").select("icd3").run()
+    widget(page, "selectbox", "option.medication_groups").select("atc3").run()
+    widget(page, "selectbox", "option.code_names").select("ccs").run()
+    widget(page, "button", "build").click().run()
+    (card,) = store.datasets()
+    modes = store.dataset(card.id).tensor.modes
+    assert modes[1].labels == (
+        "Congestive heart failure; nonhypertensive [428]",
+        "Essential hypertension [401]",
+    )
+    assert modes[2].labels == ("A10", "C09")
+
+
+def test_every_grouping_is_offered_on_the_page() -> None:
+    offered = {*WORDS["code_groups"], *WORDS["medication_groups"]} - {"", OWN}
+    assert offered == set(GROUPINGS)
 
 
 def test_a_folder_on_the_server_that_changes_is_read_again(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swiftcore.data.building.column_roles import find_column, plain_name
+from swiftcore.data.building.column_roles import DRUG_NAMES, find_column, plain_name
 from swiftcore.data.building.layouts.feature_columns import FeatureGroup
 from swiftcore.data.building.layouts.profile import ATC, Profile
 from swiftcore.data.building.layouts.seen_table import SeenTable
@@ -15,7 +15,6 @@ from swiftcore.data.building.row_covariates import AGE, SEX, SITE
 from swiftcore.data.reading.findings import ColumnRole
 from swiftcore.errors import Problem
 
-_DRUG = re.compile(r"drug|med(?!ical)|rx|atc|arznei|wirkstoff|substance|farmac|generic")
 _DOSE = re.compile(r"\d\s?(mg|ml|mcg|g|ug|iu|ie)\b", re.IGNORECASE)
 _GROUPED = {
     "wide": "one of the numbered columns {name}",
@@ -100,7 +99,7 @@ def _code_or_drug(profile: Profile, name: str) -> str:
     """Whether features are medications: ATC codes, doses, or a name that says so."""
     texts = list(profile.counts)[:200]
     drugs = sum(bool(ATC.search(one) or _DOSE.search(one)) for one in texts)
-    named = profile.codes < 0.5 and _DRUG.search(plain_name(name))
+    named = profile.codes < 0.5 and DRUG_NAMES.search(plain_name(name))
     return "drug" if named or (texts and drugs > 0.5 * len(texts)) else "code"
 
 

@@ -186,6 +186,7 @@ def test_names_stand_for_codes_and_the_codes_are_kept(tmp_path: Path) -> None:
         ("join", "window"),
         ("rows", "visit"),
         ("code_groups", "ccs"),
+        ("code_names", "ccs"),
         ("outcome", "death"),
         ("outcome_codes", ("428*",)),
         ("drop_codes", ("x",)),
