@@ -10,17 +10,22 @@ from browser.server import Server
 from browser.visitor import PAGES, PATIENCE, Visitor
 
 
-def look_around(visitor: Visitor) -> None:
+def look_around(visitor: Visitor, themes: tuple[str, ...]) -> None:
     """Every tab of a page; what is not computed yet says so and is looked at like the rest."""
     tabs = visitor.page.get_by_role("tab")
     names = [name.strip() for name in tabs.all_inner_texts()]
     for name in names or [""]:
         if name:
             visitor.open_tab(name)
-        assert visitor.axe() == [], name
+        for theme in themes:
+            visitor.page.emulate_media(color_scheme=theme)
+            visitor.still()
+            assert visitor.axe() == [], f"{name}, {theme}"
         visitor.is_well()
 
 
+# The sample with the most tabs is looked at in both themes, in one walk
+THEMES = {"heart_failure": ("light", "dark"), "news": ("light",)}
 CALLED = {  # what the pages of a sample are called, where it has words of its own
     "heart_failure": {},
     "news": {"Patients": "Documents", "Phenotypes": "Topics"},
@@ -33,7 +38,7 @@ def test_tour(sample_server: Server, visit: Visit, sample: str) -> None:
     visitor = visit(sample_server).open(data=card.id)
     for name in PAGES:
         visitor.go_to(CALLED[sample].get(name, name))
-        look_around(visitor)
+        look_around(visitor, THEMES[sample])
 
 
 @pytest.mark.parametrize("width", [820, 390])
