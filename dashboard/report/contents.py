@@ -112,9 +112,8 @@ def gather_report(
     Parameters
     ----------
     run, card : RunCard, DatasetCard
-    fit : FittedRun
-    dataset : Dataset
-        The data that were fitted.
+    fit, dataset : FittedRun, Dataset
+        The fit, and the data that were fitted.
     judged : Judged
         Of this run; what was said of another content is left out.
     experiments, origins : dict of Experiment, dict of Origin

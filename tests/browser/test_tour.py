@@ -63,6 +63,7 @@ def test_no_width_makes_a_page_scroll_sideways(
 
 def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None:
     visitor = visit(sample_server, 390).open()
+    visitor.sees("The first steps are in the sidebar")
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
     links = visitor.page.get_by_test_id("stSidebarNavLink")
     assert [name.strip() for name in links.all_inner_texts()] == list(PAGES)
@@ -75,6 +76,7 @@ def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None
 def test_first_steps_lead_on_and_once_left_stay_away(server: Server, visit: Visit) -> None:
     visitor = visit(server).open()
     visitor.sees("First steps, 1 of 5: See what was found")
+    expect(visitor.page.locator(".st-key-tour-hint")).to_be_hidden()
     visitor.press("Next step").sees("First steps, 2 of 5: See who has it")
     heading = visitor.page.get_by_role("heading", level=1)
     expect(heading).to_have_text("Patients", timeout=PATIENCE)
