@@ -73,10 +73,6 @@ def class_links(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     return f"{text} No phenotype speaks clearly for {_first(silent)}." if silent else text
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def link_ends(found: Experiment) -> tuple[str, str]:
     """What the two ends beside a link are called; results of before have the range of the folds."""
     if not found.about.get("interval"):
