@@ -18,6 +18,7 @@ from dashboard.widgets.html import show_look
 from dashboard.widgets.origin import draw_page
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.sidebar import show_sidebar
+from dashboard.widgets.tour import show_hint
 from swiftcore.errors import SwiftError, refuse
 
 ICON = Path(__file__).with_name("icon.png")
@@ -46,8 +47,9 @@ def _without_doors() -> SwiftError:
 
 
 def _draw() -> None:
-    notices = guarded(selection.resolve) or []
+    st.sidebar.caption("SWIFT Phenotyping")  # first: a sidebar that comes later pushes the page
     show_look()
+    notices = guarded(selection.resolve) or []
     pages = _pages()
     state.set_pages(pages)
     page = st.navigation(list(pages.values()), position="top")
@@ -56,6 +58,8 @@ def _draw() -> None:
         guarded(lambda: show_sidebar(with_jobs=page.url_path != "runs"))
     for notice in notices:
         st.warning(notice)
+    if page.url_path in ("", FIRST_PAGE):
+        guarded(show_hint)
     page.run()
     show_words(page.url_path or FIRST_PAGE)
     st.caption(f"{NOT_A_CAUSE} {state.vocabulary().caution}")

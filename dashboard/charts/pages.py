@@ -81,7 +81,7 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
             found[caption] = robustness.noise_lines(beside, metric, "noise", experiment.ours)
     if experiment.kind == "noise":
         for rank, table in tables["survival"].groupby("rank"):
-            found[f"Phenotypes found again, {rank} components"] = robustness.survival_heatmap(
+            found[f"Found again, {rank} components"] = robustness.survival_heatmap(
                 table, {}, "noise"
             )
     if experiment.kind == "ablation":
@@ -90,7 +90,7 @@ def experiment_figures(experiment: Experiment) -> dict[str, go.Figure]:
             found[caption] = robustness.recipe_dots(table, metric)
     if experiment.kind == "stability":
         for (method, rank), table in tables["summary"].groupby(["method", "rank"], sort=False):
-            caption = f"Phenotypes found again, {title_of(str(method))}, {rank} components"
+            caption = f"Found again, {title_of(str(method))}, {rank} components"
             found[caption] = robustness.stability_dots(table, {})
     if experiment.kind == "ranks":
         found["Stability and error by number of components"] = robustness.rank_choice(

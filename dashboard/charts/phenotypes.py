@@ -15,6 +15,8 @@ from swiftcore.phenotypes.names import LESS
 
 NAMES_ABOVE = 90  # pixels for names at an angle
 MAP_CIRCLE = 70  # pixels across the largest
+MAP_HEIGHT = 480  # pixels for the places of all
+MAP_NAME = 18  # letters of a name on the map
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
 
@@ -72,7 +74,7 @@ def phenotype_map(table: pd.DataFrame, chosen: str) -> go.Figure:
             x=table["x"],
             y=table["y"],
             mode="markers+text",
-            text=table["id"],
+            text=_map_texts(table),
             textposition="middle center",
             marker={
                 "size": table["share"],
@@ -90,10 +92,35 @@ def phenotype_map(table: pd.DataFrame, chosen: str) -> go.Figure:
             hoverinfo="text",
         )
     )
-    style.dress(figure, height=420)
+    style.dress(figure, height=MAP_HEIGHT + 60)
     blank = {"showticklabels": False, "showgrid": False, "zeroline": False}
     figure.update_xaxes(**blank)
     return figure.update_yaxes(**blank, scaleanchor="x")
+
+
+def map_scale(table: pd.DataFrame) -> float:
+    """Pixels from one place on the map to another at a distance of 1."""
+    extent = float(table["y"].max() - table["y"].min())
+    return (MAP_HEIGHT - MAP_CIRCLE) / extent if extent > 0 else float(MAP_HEIGHT)
+
+
+def text_box(named: bool) -> tuple[int, int]:
+    """Width and height, in pixels, of a text on the map: an id, perhaps with a name below."""
+    return (MAP_NAME * 7, 34) if named else (30, 17)
+
+
+def _map_texts(table: pd.DataFrame) -> list[str]:
+    """Each id, with its name below where that covers no other text; the largest come first."""
+    places = table[["x", "y"]].to_numpy() * map_scale(table)
+    boxes = np.array([text_box(False)] * len(table))
+    texts = [str(one) for one in table["id"]]
+    for at in np.argsort(-table["share"].to_numpy(), kind="stable"):
+        room = (boxes + text_box(True)) / 2
+        covers = (np.abs(places - places[at]) < room).all(axis=1)
+        if covers.sum() == 1:  # itself
+            boxes[at] = text_box(True)
+            texts[at] += f"<br>{style.safe(table['name'].iloc[at], MAP_NAME)}"
+    return texts
 
 
 def with_signs(features: Sequence[str], weights: Sequence[float]) -> list[str]:

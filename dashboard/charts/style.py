@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,15 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "pentagon")
 INK, FAINT = "#1F2933", "#E5E7EB"
 PALE_INK, DARK, DARK_FAINT = "#F2F5F8", "#12171D", "#2C3640"  # of the dark theme
+# What would hardly be seen on a dark page, and what stands there for it
+ON_DARK = {
+    INK: PALE_INK,
+    BLACK: PALE_INK,
+    "#8C510A": "#C98B3F",
+    "#5E3C99": "#A98FD8",
+    "#7F0000": "#E57373",
+}
+PAINTED = ("line", "marker", "error_x", "error_y", "textfont")  # parts of a trace with colours
 FONT = "Source Sans, Source Sans Pro, Helvetica, Arial, sans-serif"
 AXIS = {
     "automargin": True,
@@ -150,8 +159,22 @@ def darken(figure: Figure) -> None:
             heat.colorscale = [[0.0, SKY], [0.5, DARK], [1.0, ORANGE]]
     for trace in figure.select_traces({"type": "bar"}):
         trace.marker.line.color = DARK
+    for trace in figure.data:
+        plain = trace.to_plotly_json()
+        trace.update({part: _for_dark(plain[part]) for part in PAINTED if part in plain})
+    for one in (*figure.layout.annotations, *figure.layout.shapes):
+        one.update(_for_dark(one.to_plotly_json()))
     if figure.layout.title.font.color == INK:
         figure.layout.title.font.color = PALE_INK
+
+
+def _for_dark(part: Any) -> Any:
+    """The same part of a figure with its colours made pale where they must be."""
+    if isinstance(part, dict):
+        return {key: _for_dark(value) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_for_dark(one) for one in part]
+    return ON_DARK.get(part, part) if isinstance(part, str) else part
 
 
 def say_source(figure: Figure, said: str) -> None:

@@ -19,7 +19,15 @@ from dashboard.store.cards import DatasetCard, RunCard
 from dashboard.store.imported import Origin
 from dashboard.store.results import FittedRun
 from dashboard.store.rounds import Judged
-from dashboard.text.wording import NOT_A_CAUSE, capital, count_of, label, vocabulary
+from dashboard.text.wording import (
+    NOT_A_CAUSE,
+    PHENOTYPES,
+    Vocabulary,
+    capital,
+    count_of,
+    label,
+    vocabulary,
+)
 from swiftcore import __version__
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings, refuse
@@ -61,6 +69,8 @@ class Report:
         Where the fit was imported from; empty if it was computed here.
     made_for : str
         The mark of a fit that was guided by the outcome; empty for others.
+    vocabulary : Vocabulary
+        What the data call the things that our own sentences speak of.
     """
 
     title: str
@@ -78,6 +88,7 @@ class Report:
     limit: int
     source: str = ""
     made_for: str = ""
+    vocabulary: Vocabulary = PHENOTYPES
 
     @property
     def of_consensus(self) -> bool:
@@ -101,9 +112,8 @@ def gather_report(
     Parameters
     ----------
     run, card : RunCard, DatasetCard
-    fit : FittedRun
-    dataset : Dataset
-        The data that were fitted.
+    fit, dataset : FittedRun, Dataset
+        The fit, and the data that were fitted.
     judged : Judged
         Of this run; what was said of another content is left out.
     experiments, origins : dict of Experiment, dict of Origin
@@ -144,6 +154,7 @@ def gather_report(
         sections=_sections(summary, known, origins or {}, run.request.spec),
         limit=limit,
         source=fit.imported.words if fit.imported else "",
+        vocabulary=vocabulary(card.mode_names),
     )
 
 
@@ -178,7 +189,8 @@ def _check_limit(limit: int, card: DatasetCard) -> None:
 
 
 def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
-    said = [vocabulary(card.mode_names).caution, NOT_A_CAUSE]
+    known = vocabulary(card.mode_names)
+    said = [known.caution, NOT_A_CAUSE]
     if fit.imported is not None:
         said.append(fit.imported.sentence())
     if card.imported:
@@ -186,7 +198,7 @@ def _warnings(card: DatasetCard, fit: FittedRun, limit: int) -> tuple[str, ...]:
     if not fit.converged:
         said.append(f"Read with care. {fit.outcome}")
     if fit.signed:
-        said.append(label("signs", "clinician"))
+        said.append(known.phrase(label("signs", "clinician")))
     if card.synthetic:
         said.append("Made from synthetic data: no real persons.")
     if limit:

@@ -23,7 +23,7 @@ from dashboard.fit_view.phenotype_sheet import PhenotypeSheet
 from dashboard.report.contents import Report
 from dashboard.store.reviews import PROBLEMS, VERDICTS
 from dashboard.text.display import clipped
-from dashboard.text.wording import NOT_A_CAUSE, NOT_A_DIAGNOSIS, capital, plural
+from dashboard.text.wording import NOT_A_CAUSE, capital, plural
 from swiftcore.runtime.spreadsheet_text import csv_safe
 
 SHEET = "Phenotypes"
@@ -46,7 +46,7 @@ def make_workbook(report: Report, reviewer: str = "") -> bytes:
     book = Workbook()
     sheet = book.active
     assert isinstance(sheet, Worksheet)
-    sheet.title = SHEET
+    sheet.title = report.vocabulary.phrase(SHEET)
     columns = _columns(report)
     source = f" ({report.source})" if report.source else ""
     heading = _put(sheet, 1, 1, f"{report.title} ({report.method}): {report.subtitle}{source}")
@@ -54,7 +54,7 @@ def make_workbook(report: Report, reviewer: str = "") -> bytes:
     _put(sheet, REVIEWER_ROW, 1, "Your name")
     _open_for_writing(_put(sheet, REVIEWER_ROW, 2, reviewer))
     fill_in = "Fill in the yellow cells; rows may stay empty."
-    notes = (NOT_A_DIAGNOSIS, NOT_A_CAUSE, report.made_for, fill_in)
+    notes = (report.vocabulary.caution, NOT_A_CAUSE, report.made_for, fill_in)
     _put(sheet, 3, 1, " ".join(filter(None, notes)))
     for column, title in enumerate(columns, start=1):
         cell = _put(sheet, HEADER_ROW, column, title)
@@ -82,7 +82,7 @@ def _columns(report: Report) -> list[str]:
         "Share of the data",
         f"{capital(plural(report.row_noun))} carrying it",
         *(["Found in"] if report.of_consensus else []),
-        *TO_FILL,
+        *map(report.vocabulary.phrase, TO_FILL),
     ]
 
 
@@ -168,6 +168,7 @@ def _lay_out(sheet: Worksheet, columns: Sequence[str]) -> None:
         "Duplicate of": 12,
         "Confidence": 12,
         "Clinical name": 28,
+        "Name": 28,
         "Comment": 40,
     }
     for number, title in enumerate(columns, start=1):

@@ -22,6 +22,7 @@ from dashboard.report.workbook import (
     as_written,
 )
 from dashboard.store.reviews import MAX_LENGTH, PROBLEMS, VERDICTS, Review
+from dashboard.text.wording import PHENOTYPES, TOPICS, Vocabulary
 from swiftcore.data.reading.unpacking import check_entries
 from swiftcore.errors import InvalidData, Problem, refuse
 
@@ -42,6 +43,9 @@ UNREADABLE = (
     OverflowError,
     NotImplementedError,
 )
+# a workbook may have been written in the words of any data set
+_VOCABULARIES = (PHENOTYPES, TOPICS)
+_OURS = {known.phrase(title): title for known in _VOCABULARIES for title in TO_FILL}
 _NOBODY = Problem(
     "workbook-reviewer",
     "Nobody signed the workbook",
@@ -52,7 +56,12 @@ _NOBODY = Problem(
 
 
 def read_workbook(
-    content: bytes, *, run: str, digests: Mapping[str, str], reviewer: str = ""
+    content: bytes,
+    *,
+    run: str,
+    digests: Mapping[str, str],
+    reviewer: str = "",
+    known: Vocabulary = PHENOTYPES,
 ) -> list[Review]:
     """The judgements in a filled-in workbook; rows left empty are passed over.
 
@@ -65,6 +74,8 @@ def read_workbook(
         Content digest of each phenotype of that fit, by identifier.
     reviewer : str
         Who judged; by default the name written in the workbook.
+    known : Vocabulary
+        In whose words to say what is wrong.
 
     Raises
     ------
@@ -81,7 +92,7 @@ def read_workbook(
             problems.append(_judged_twice(f"row {number}", row["Id"]))
         seen.add(row["Id"])
     if problems:
-        raise InvalidData(problems)
+        raise InvalidData([replace(one, what=known.phrase(one.what)) for one in problems])
     return [_review(row, run, who) for _, row in rows]
 
 
@@ -112,7 +123,7 @@ def _rows(content: bytes) -> tuple[list[tuple[int, dict[str, str]]], str]:
     """Rows with something filled in, by their number, and who signed."""
     try:
         grid = _grid(content)
-        header = grid[HEADER_ROW - 1]
+        header = [_OURS.get(title, title) for title in grid[HEADER_ROW - 1]]
         missing = [title for title in ("Id", CONTENT, *TO_FILL) if title not in header]
         if missing:
             raise ValueError(f"no column {missing[0]!r}")
@@ -140,9 +151,11 @@ def _grid(content: bytes) -> list[list[str]]:
         raise ValueError(f"{len(content) / 2**20:,.0f} MB")
     _refuse_hostile(content)
     book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    titles = [known.phrase(SHEET) for known in _VOCABULARIES]
+    sheet = book[next((title for title in titles if title in book.sheetnames), SHEET)]
     return [
         [_text(value) for value in row]
-        for row in book[SHEET].iter_rows(max_row=MAX_ROWS, max_col=MAX_COLUMNS, values_only=True)
+        for row in sheet.iter_rows(max_row=MAX_ROWS, max_col=MAX_COLUMNS, values_only=True)
     ]
 
 
@@ -230,7 +243,7 @@ def _wrong_choices(
             "A duplicate needs the other phenotype",
             where,
             repr(other),
-            "Choose another phenotype.",
+            "Choose another one.",
         )
 
 

@@ -63,6 +63,13 @@ HIDDEN = """<script>(() => {
   };
 })()</script>"""
 
+# What is drawn before the style sheet of the pages has come would jump: the style sheet shows the
+# frame. Should it not come, the frame is shown all the same after a while.
+UNSTYLED = """<style>
+[data-testid="stAppViewContainer"] { visibility: hidden; animation: shown 0s 4s forwards; }
+@keyframes shown { to { visibility: visible; } }
+</style>"""
+
 # The keys of the page Review, which Streamlit cannot bind: 1, 2 and 3 choose a verdict unless
 # somebody is typing; Ctrl+Enter saves from anywhere in the form, where a focused button would take
 # the Enter for itself. The name field of the next phenotype is focused, without scrolling, and
@@ -100,7 +107,7 @@ def front_page() -> str:
     """Streamlit's page, with the address of its server, the habit of hidden tabs, and keys."""
     path = Path(str(files("streamlit"))) / "static" / "index.html"
     return path.read_text(encoding="utf-8").replace(
-        "<head>", f"<head>{WHERE}{HIDDEN}{REVIEW_KEYS}", 1
+        "<head>", f"<head>{WHERE}{UNSTYLED}{HIDDEN}{REVIEW_KEYS}", 1
     )
 
 

@@ -18,7 +18,7 @@ from swiftcore.evaluation.protocol.intervals import independent_sets, paired_int
 HALF = 0.5  # of the cases are found, where precision is told
 NORMAL = 1.959964  # of a 95% interval
 ENOUGH = 0.8  # of the groups must fit
-CLEAR, UNCLEAR = "clear", "unclear"
+UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True)

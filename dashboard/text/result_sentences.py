@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.text.answers import CLEAR, UNCLEAR, loss_under_noise, over_folds
+from dashboard.text.answers import UNCLEAR, loss_under_noise, over_folds
 from dashboard.text.method_words import method_words, recipe_words
 from dashboard.text.numbers import percent, score, similarity
 from dashboard.text.wording import capital, count_of
@@ -37,20 +37,17 @@ def _first(names: Sequence[str], most: int = 5) -> str:
 
 
 def links(table: pd.DataFrame) -> str:
-    """How many phenotypes have a link to the outcome, and how many of these links are clear."""
+    """How many phenotypes have a clear link to the outcome, an unclear one, or none."""
     tied = table[table["weight"] != 0]
     if tied.empty:
         return "No phenotype has a link to the outcome: together they do not predict it."
-    towards, away = int((tied["weight"] > 0).sum()), int((tied["weight"] < 0).sum())
-    free = len(table) - len(tied)
-    text = f"Towards the outcome: {count_of(towards, 'phenotype')}; away from it: {away}"
-    text = f"{text}; no link: {free}." if free else f"{text}."
-    clear = int(((tied["low"] > 0) | (tied["high"] < 0)).sum())
-    if len(tied) == 1:
-        return f"{text} The only link is {CLEAR if clear else UNCLEAR}."
-    if clear in (0, len(tied)):
-        return f"{text} All {len(tied)} links are {CLEAR if clear else UNCLEAR}."
-    return f"{text} {clear} of the {len(tied)} links {_are(clear)} {CLEAR}, the others {UNCLEAR}."
+    towards, away = int((tied["low"] > 0).sum()), int((tied["high"] < 0).sum())
+    rest = {UNCLEAR: len(tied) - towards - away, "no link": len(table) - len(tied)}
+    others = "".join(f"; {what}: {number}" for what, number in rest.items() if number)
+    if not towards + away:
+        return f"No phenotype has a clear link to the outcome{others}."
+    clearly = f"Clearly towards the outcome: {count_of(towards, 'phenotype')}"
+    return f"{clearly}; clearly away from it: {away}{others}."
 
 
 def class_links(table: pd.DataFrame, names: Mapping[str, str]) -> str:
@@ -74,10 +71,6 @@ def class_links(table: pd.DataFrame, names: Mapping[str, str]) -> str:
     text = f"The strongest clear links: {said}."
     silent = [str(name) for name in classes if name not in speak]
     return f"{text} No phenotype speaks clearly for {_first(silent)}." if silent else text
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def link_ends(found: Experiment) -> tuple[str, str]:

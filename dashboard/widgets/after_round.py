@@ -29,7 +29,7 @@ def show_agreement(summary: FitSummary) -> None:
     st.header("Agreement", anchor=False)
     found = agreement_of(summary.reviews)
     numbers = (found.share, found.chance, found.kappa)
-    st.markdown(agreement_sentences(*numbers, found.reviewers, found.phenotypes))
+    st.markdown(state.phrase(agreement_sentences(*numbers, found.reviewers, found.phenotypes)))
     closed = cache.rounds().closed(summary.run)
     at_work = sorted({one.reviewer for one in summary.reviews} - set(closed))
     if at_work:
@@ -89,7 +89,7 @@ def judgement_table(reviews: list[Review]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "phenotype": review.phenotype,
+                state.vocabulary().finding: review.phenotype,
                 "reviewer": review.reviewer,
                 "meaningful": review.verdict,
                 "name": review.name,
@@ -112,7 +112,7 @@ def _differing(summary: FitSummary, differing: list[Vote]) -> pd.DataFrame:
         settled = summary.settled.get(vote.phenotype)
         rows.append(
             {
-                "Phenotype": vote.phenotype,
+                state.phrase("Phenotype"): vote.phenotype,
                 "Differs in": "verdict" if len(vote.verdicts) > 1 else "name",
                 **{
                     who: "" if one is None else ": ".join(filter(None, [one.verdict, one.name]))
@@ -222,7 +222,7 @@ def _history(summary: FitSummary) -> pd.DataFrame:
             rows.append(
                 {
                     "When": _when(when),
-                    "Phenotype": name,
+                    state.phrase("Phenotype"): name,
                     "Who": who,
                     "Said": what,
                     "Before": before.get(who, ""),

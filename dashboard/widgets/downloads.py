@@ -106,7 +106,7 @@ def save_workbook(summary: FitSummary, content: bytes) -> int:
         name: summary.fit.phenotype_digest(each.component)
         for name, each in summary.phenotypes.items()
     }
-    found = read_workbook(content, run=summary.run, digests=digests)
+    found = read_workbook(content, run=summary.run, digests=digests, known=state.vocabulary())
     new = changes(found, cache.reviews().latest(summary.run))
     return len(cache.reviews().save_all(new)) if new else 0
 

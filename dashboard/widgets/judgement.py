@@ -169,7 +169,7 @@ def _save(summary: FitSummary, chosen: str, filled: dict[str, Any]) -> None:
     if values["problem"] != "duplicate":
         values["duplicate_of"] = ""
     if missing := _missing(values):
-        state.set(Key.TROUBLE, f"Before saving, {missing}.")
+        state.set(Key.TROUBLE, state.phrase(f"Before saving, {missing}."))
         return
     component = summary.phenotypes[chosen].component
     review = Review(

@@ -37,6 +37,13 @@ def show_tour() -> None:
         st.button(last, key="tour.leave", on_click=_leave)
 
 
+def show_hint() -> None:
+    """Where the first steps are; the style shows it only where the sidebar begins closed."""
+    if current_step():
+        with st.container(key="tour-hint"):
+            st.caption("New here? The first steps are in the sidebar: open it at the top left.")
+
+
 def _go_to(number: int) -> None:
     state.set(Key.TOUR, number)
     page = state.page(STEPS[number - 1].page)

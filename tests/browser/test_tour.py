@@ -10,17 +10,22 @@ from browser.server import Server
 from browser.visitor import PAGES, PATIENCE, Visitor
 
 
-def look_around(visitor: Visitor) -> None:
+def look_around(visitor: Visitor, themes: tuple[str, ...]) -> None:
     """Every tab of a page; what is not computed yet says so and is looked at like the rest."""
     tabs = visitor.page.get_by_role("tab")
     names = [name.strip() for name in tabs.all_inner_texts()]
     for name in names or [""]:
         if name:
             visitor.open_tab(name)
-        assert visitor.axe() == [], name
+        for theme in themes:
+            visitor.page.emulate_media(color_scheme=theme)
+            visitor.still()
+            assert visitor.axe() == [], f"{name}, {theme}"
         visitor.is_well()
 
 
+# The sample with the most tabs is looked at in both themes, in one walk
+THEMES = {"heart_failure": ("light", "dark"), "news": ("light",)}
 CALLED = {  # what the pages of a sample are called, where it has words of its own
     "heart_failure": {},
     "news": {"Patients": "Documents", "Phenotypes": "Topics"},
@@ -33,7 +38,7 @@ def test_tour(sample_server: Server, visit: Visit, sample: str) -> None:
     visitor = visit(sample_server).open(data=card.id)
     for name in PAGES:
         visitor.go_to(CALLED[sample].get(name, name))
-        look_around(visitor)
+        look_around(visitor, THEMES[sample])
 
 
 @pytest.mark.parametrize("width", [820, 390])
@@ -58,6 +63,7 @@ def test_no_width_makes_a_page_scroll_sideways(
 
 def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None:
     visitor = visit(sample_server, 390).open()
+    visitor.sees("The first steps are in the sidebar")
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
     links = visitor.page.get_by_test_id("stSidebarNavLink")
     assert [name.strip() for name in links.all_inner_texts()] == list(PAGES)
@@ -70,6 +76,7 @@ def test_a_phone_reaches_every_page(sample_server: Server, visit: Visit) -> None
 def test_first_steps_lead_on_and_once_left_stay_away(server: Server, visit: Visit) -> None:
     visitor = visit(server).open()
     visitor.sees("First steps, 1 of 5: See what was found")
+    expect(visitor.page.locator(".st-key-tour-hint")).to_be_hidden()
     visitor.press("Next step").sees("First steps, 2 of 5: See who has it")
     heading = visitor.page.get_by_role("heading", level=1)
     expect(heading).to_have_text("Patients", timeout=PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from support import made_up
 
-from dashboard.charts import prediction, robustness, runs
+from dashboard.charts import phenotypes, prediction, robustness, runs, style
 from dashboard.text import result_sentences
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.spec import ModelSpec
@@ -31,17 +32,55 @@ def test_link_bars_point_to_the_side_of_their_sign_and_keep_their_error_bars() -
     assert "&lt;b&gt;" in figure.layout.yaxis.ticktext[0]  # user text is no markup
 
 
-def test_links_in_words_count_both_directions_and_the_firm_ones() -> None:
-    text = result_sentences.links(made_up.links().tables["links"])
-    assert "Towards the outcome: 1 phenotype; away from it: 1; no link: 1." in text
-    assert "All 2 links are clear." in text
+def test_links_in_words_count_only_the_clear_ones_by_direction() -> None:
     table = made_up.links().tables["links"]
+    told = "Clearly towards the outcome: 1 phenotype; clearly away from it: 1; no link: 1."
+    assert result_sentences.links(table) == told
     open_ = table.assign(low=table["low"].where(table["phenotype"] != "P02", -0.9))
     open_ = open_.assign(high=table["high"].where(table["phenotype"] != "P02", 0.1))
-    assert "1 of the 2 links is clear, the others unclear." in result_sentences.links(open_)
+    assert "1 phenotype; clearly away from it: 0; unclear: 1; no link: 1." in (
+        result_sentences.links(open_)
+    )
     alone = result_sentences.links(open_[open_["phenotype"] != "P01"])
-    assert alone.endswith("The only link is unclear.")
+    assert alone == "No phenotype has a clear link to the outcome; unclear: 1; no link: 1."
     assert "No phenotype has a link" in result_sentences.links(table.assign(weight=0.0))
+
+
+def test_on_a_dark_page_every_line_and_name_is_seen() -> None:
+    def light(colour: str) -> float:
+        parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722]) + 0.05
+
+    found = made_up.noise()
+    figure = robustness.noise_lines(found.tables["scores"], "score", "noise", found.ours)
+    style.darken(figure)
+    used = {trace.line.color for trace in figure.data} | {
+        style.ON_DARK.get(colour, colour) for colour in (*style.SERIES, *style.METHOD_COLOURS)
+    }
+    assert len(used) > 5
+    assert min(light(colour) / light(style.DARK) for colour in used) > 3  # graphics, WCAG 1.4.11
+    names = [one.font.color for one in figure.layout.annotations]
+    assert names and set(names) == {style.PALE_INK}
+
+
+def test_names_on_the_map_never_overlap_and_the_largest_has_one() -> None:
+    random = np.random.default_rng(3)
+    table = pd.DataFrame(random.random((12, 2)), columns=["x", "y"])
+    table = table.assign(id=[f"P{n:02}" for n in range(12)], share=random.random(12))
+    table = table.assign(name="A name & more that is much too long to show")
+    figure = phenotypes.phenotype_map(table, "P01")
+    texts, scale = list(figure.data[0].text), phenotypes.map_scale(table)
+    assert "<br>A name &amp; more" in texts[int(table["share"].idxmax())]
+    boxes = [
+        (x * scale, y * scale, *phenotypes.text_box("<br>" in text))
+        for text, x, y in zip(texts, table["x"], table["y"], strict=True)
+    ]
+    named = [box for box, text in zip(boxes, texts, strict=True) if "<br>" in text]
+    assert 1 < len(named) < 12
+    for one, other in itertools.product(named, boxes):
+        apart = [abs(one[at] - other[at]) >= (one[at + 2] + other[at + 2]) / 2 for at in (0, 1)]
+        assert one is other or any(apart)
 
 
 def test_the_comparison_is_told_as_the_numbers_have_it() -> None:

@@ -13,6 +13,7 @@ from support.finished_run import CANARIES, HOSTILE, RUN_ID, hostile_report
 from dashboard.report.workbook import HEADER_ROW, REVIEWER_ROW, TO_FILL, make_workbook
 from dashboard.report.workbook_reading import changes, read_workbook
 from dashboard.store.reviews import Review, Reviews
+from dashboard.text.wording import PHENOTYPES, TOPICS, Vocabulary
 from swiftcore.errors import InvalidData
 
 REPORT = hostile_report()
@@ -202,3 +203,22 @@ def test_flipped_bytes_are_refused_or_read_but_never_crash() -> None:
         except InvalidData:
             continue
         assert all(isinstance(review, Review) for review in found)
+
+
+@pytest.mark.parametrize(("known", "title"), [(PHENOTYPES, "Clinical name"), (TOPICS, "Name")])
+def test_it_speaks_the_words_of_the_data_and_comes_back_in_either(
+    known: Vocabulary, title: str
+) -> None:
+    book = load_workbook(io.BytesIO(make_workbook(replace(REPORT, vocabulary=known))))
+    sheet = book.active
+    assert sheet.title == known.phrase("Phenotypes") and known.caution in sheet["A3"].value
+    titles = {cell.value: cell.column for cell in sheet[HEADER_ROW]}
+    sheet.cell(REVIEWER_ROW, 2).value = "Dr. A"
+    sheet.cell(HEADER_ROW + 1, titles[title]).value = "By hand"
+    sheet.cell(HEADER_ROW + 1, titles["Makes sense"]).value = "yes"
+    out = io.BytesIO()
+    book.save(out)
+    (back,) = read(out.getvalue())
+    assert (back.name, back.verdict, back.reviewer) == ("By hand", "yes", "Dr. A")
+    with pytest.raises(InvalidData, match=f"no such {known.finding} in"):
+        read_workbook(out.getvalue(), run=RUN_ID, digests={}, known=known)

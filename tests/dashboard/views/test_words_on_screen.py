@@ -6,15 +6,21 @@ explanation on its page, and no medicine where the data are documents.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 from support.opened_page import drawn, open_app, open_page, words
 from support.screen_text import screen_texts
 
 from dashboard.jobs.samples import seed_samples
+from dashboard.report.from_store import report_of_run
+from dashboard.report.html_report import render_report
+from dashboard.report.workbook import make_workbook
+from dashboard.store.reviews import Reviews
 from dashboard.store.store import Store
 from dashboard.text.glossary import EVERYBODY, TECHNICAL, TERMS, explain
 from dashboard.text.wording import PAGES, PHENOTYPES, TOPICS, WORDINGS, vocabulary
@@ -131,6 +137,19 @@ def test_documents_have_words_of_their_own_and_user_text_stays() -> None:
     said = TOPICS.phrase_around("1 phenotype speaks for phenotype news", "phenotype news")
     assert said == "1 topic speaks for phenotype news"
     assert PHENOTYPES.phrase("Clinical name of a phenotype") == "Clinical name of a phenotype"
+
+
+def test_report_and_workbook_speak_of_topics_too(samples: Store) -> None:
+    card = next(one for one in samples.datasets() if one.name == "news")
+    run = next(one for one in samples.runs() if one.dataset == card.id and one.kind == "fit")
+    report = report_of_run(samples, Reviews(samples.root), run.id, 0)
+    no_text = r"class=\"[^\"]*\"|\.phenotype[\w-]*|SWIFT Phenotyping"  # the program's own name
+    html = re.sub(no_text, "", render_report(report))
+    assert "All topics" in html and f'content: "{TOPICS.caution}"' in html
+    cells = load_workbook(io.BytesIO(make_workbook(report))).active.iter_rows(values_only=True)
+    texts = [str(cell) for row in cells for cell in row if cell is not None]
+    assert "Name" in texts
+    assert [found[0] for text in (html, *texts) for found in MEDICINE.finditer(text)] == []
 
 
 def test_sidebar_and_frame_speak_of_topics_too(
