@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from swiftcore.data.databases.build import build_from_database
 from swiftcore.data.databases.connection import Progress
 from swiftcore.data.from_path.reading_process import report_of
@@ -22,4 +24,5 @@ def inspect_database(
     except InvalidData as error:
         findings.problems = list(error.problems)
     name = f"postgresql, schema {schema}" if schema else "postgresql"
-    return inspection_from(name, report_of(findings, summary, digest))
+    plain = json.loads(json.dumps(report_of(findings, summary, digest)))  # as from a process
+    return inspection_from(name, plain)
