@@ -24,6 +24,7 @@ from dashboard.jobs.samples import seed_samples
 from dashboard.report.templates import render
 from dashboard.store.cards import newest_sound
 from dashboard.store.reviews import Review
+from dashboard.store.rounds import Judged
 from dashboard.store.store import Store
 from dashboard.text.wording import WORDS
 from swiftcore.data.dataset import Dataset
@@ -88,7 +89,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
             fit,
             describe_phenotypes(fit.factors, fit.modes, FEATURES_READ, agreement=fit.agreement),
             [presence(dataset.tensor, axis) for axis in (1, 2)],
-            [review],
+            Judged((review,)),
             None,
             0,
         )
