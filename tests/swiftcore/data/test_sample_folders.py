@@ -43,9 +43,9 @@ def test_news_is_read_as_documents() -> None:
     assert set(inspection.summary.outcome_counts.values()) == {80}
 
 
-def test_a_patients_table_alone_is_questioned() -> None:
+def test_a_patients_table_alone_has_no_features() -> None:
     inspection = inspect_path(sample_folder("heart_failure") / "patients.csv")
-    assert any("has one row only" in note for note in inspection.notes)
+    assert [one.code for one in inspection.problems] == ["features-missing"]
 
 
 def test_samples_unknown_are_refused() -> None:
