@@ -26,7 +26,7 @@ def test_the_form_says_its_time_and_asks_for_a_choice(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Request] = []
-    monkeypatch.setattr(jobs, "start", lambda _, request: asked.append(request) or "")
+    monkeypatch.setattr(jobs, "start", lambda _, request, cluster: asked.append(request) or "")
     page = tab(open_page("runs", fitted_store, monkeypatch), TAB, NAME)
     assert "At most about 10 min" in words(page)
     page.session_state["tune.minutes"] = 2.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from support.opened_page import drawn, open_app, open_page, tab, widget, words
+from support.opened_page import card_words, drawn, open_app, open_page, tab, widget, words
 from support.small_disk import filled, read_only, small_disk
 
 from dashboard.session import cache
@@ -20,7 +20,7 @@ from dashboard.views import runs as runs_view
 SHOWN = {  # what each page shows when the store can be read
     "phenotypes": "3 phenotypes in tiny 0",
     "review": "Give your name to judge",
-    "patients": "Who has which phenotype",
+    "patients": "Which patient has which phenotype",
     "prediction": "",
     "robustness": "",
     "data": "30 patients",
@@ -58,7 +58,9 @@ def check_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         page = open_page(view, store, monkeypatch, p="P01")
         assert shown in words(page) and not page.error, (view, words(page))
     page = open_page("data", store, monkeypatch)
-    assert "Data sets" in set(tab(page, "data.tab", "Storage").dataframe[0].value["What"])
+    shown = tab(page, "data.tab", "Storage")
+    assert shown.dataframe, words(shown)
+    assert "Data sets" in set(shown.dataframe[0].value["What"])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_every_page_opens_on_a_full_disk(
         cache.st.cache_resource.clear()  # a server that is started now
         check_pages(judged, monkeypatch)
         app = open_app(judged, monkeypatch)
-        assert not app.error and "Fever" in app.dataframe[0].value.to_string()
+        assert not app.error and "Fever" in card_words(app)
 
 
 def test_on_a_full_disk_a_judgement_stays_in_the_form(

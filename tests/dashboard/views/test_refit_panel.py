@@ -43,7 +43,9 @@ def test_steps_are_collected_undone_and_asked_for(
     fitted_store: Store, monkeypatch: pytest.MonkeyPatch, fit_id: str
 ) -> None:
     asked: list[Request] = []
-    monkeypatch.setattr(jobs, "start", lambda _, request: asked.append(request) or request.key())
+    monkeypatch.setattr(
+        jobs, "start", lambda _, request, cluster: asked.append(request) or request.key()
+    )
     page = opened(fitted_store, monkeypatch, p="P01")
     assert widget(page, "button", "refit.add.merge").disabled
     press(page, "refit.add.pin")

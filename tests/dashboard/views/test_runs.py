@@ -92,7 +92,7 @@ def test_experiments_that_need_an_outcome_are_not_offered_without_one(
     offered = widget(page, "selectbox", "experiment.kind").options
     assert offered == [
         "Add false entries",
-        "Fit again and again",
+        "Repeat the computation",
         "Try several numbers of phenotypes",
     ]
 

@@ -48,7 +48,8 @@ def test_a_removed_result_is_said_and_can_be_computed_again(
     assert "gives it back" in words(page)
     started = []
     monkeypatch.setattr(
-        "dashboard.jobs.jobs.start", lambda store, request: started.append(request) or fit_id
+        "dashboard.jobs.jobs.start",
+        lambda store, request, cluster: started.append(request) or fit_id,
     )
     drawn(widget(page, "button", "again").click().run())
     assert [request.key() for request in started] == [fit_id]
