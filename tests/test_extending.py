@@ -109,7 +109,7 @@ def test_a_toy_baseline_is_offered_everywhere(copy: Path, run: Run) -> None:
         "tab(page, 'runs.tab', 'Experiments')\n"
         "print([one.options for one in page.multiselect if one.key == 'experiment.methods'])"
     )
-    assert "Toy mean (factorization)" in run("-c", PAGE + choices, str(copy / "store"))
+    assert "'Toy mean'" in run("-c", PAGE + choices, str(copy / "store"))
 
 
 def test_a_new_setting_is_asked_for_everywhere(copy: Path, run: Run) -> None:
