@@ -180,7 +180,7 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_behind(
     out = tmp_path / "run"
     asked = ["fit", str(tmp_path / "made.npz"), "--rank", "3", "--tolerance", "0", "--json"]
     asked += ["--row-relation", "neighbourhoods", "--out", str(out)]
-    command = [*SWIFT, *asked, "--iterations", "400", "--cluster", "local:2"]
+    command = [*SWIFT, *asked, "--iterations", "100000", "--cluster", "local:2"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as started:
