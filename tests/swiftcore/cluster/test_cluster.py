@@ -170,6 +170,7 @@ def test_a_lost_scheduler_is_said_and_the_next_one_goes_on_under_tls(
     assert reached and found.model.digest == fit_dataset(data, spec).digest
 
 
+@pytest.mark.nightly  # waits for the first checkpoint, half a minute, of a fit that must run longer
 def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_behind(
     data: Dataset, tmp_path: Path
 ) -> None:
@@ -178,7 +179,7 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_behind(
 
     write_bundle(data, tmp_path / "made.npz")
     out = tmp_path / "run"
-    asked = ["fit", str(tmp_path / "made.npz"), "--rank", "3", "--tolerance", "0", "--json"]
+    asked = ["fit", str(tmp_path / "made.npz"), "--rank", "20", "--tolerance", "0", "--json"]
     asked += ["--row-relation", "neighbourhoods", "--out", str(out)]
     command = [*SWIFT, *asked, "--iterations", "100000", "--cluster", "local:2"]
     with subprocess.Popen(
