@@ -84,7 +84,7 @@ def deadly(number: int, shared: list[int]) -> dict[str, int]:
     return {"number": number, "size": len(shared)}
 
 
-@pytest.mark.nightly  # Dask starts workers again and again, which a busy machine does not always let it
+@pytest.mark.nightly  # Dask starts workers again and again: on a busy machine not always
 def test_a_part_that_takes_workers_down_ends_alone() -> None:
     shared = list(range(1000))
     tasks = [Task(f"task {n}", "", (n, shared)) for n in range(4)]
