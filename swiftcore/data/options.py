@@ -318,3 +318,20 @@ def _converted(owner: type[BuildOptions] | type[Limits], name: str, text: str) -
 
 def _listed(allowed: tuple[str, ...]) -> str:
     return ", ".join(repr(choice) for choice in allowed)
+
+
+def allow_only(
+    options: BuildOptions,
+    allowed: Mapping[str, tuple[object, ...]],
+    code: str,
+    what: str,
+    cure: str,
+) -> None:
+    """Raise :class:`InvalidSettings` with every option whose value is not among those allowed."""
+    problems = [
+        Problem(code, what, f"option {name}", repr(getattr(options, name))[:60], cure)
+        for name, values in allowed.items()
+        if getattr(options, name) not in values
+    ]
+    if problems:
+        raise InvalidSettings(problems)

@@ -21,12 +21,12 @@ from swiftcore.data.databases.catalogue import Table
 from swiftcore.data.databases.connection import Progress, Reading, open_reading
 from swiftcore.data.databases.count import Kind
 from swiftcore.data.dataset import Dataset
-from swiftcore.data.options import BuildOptions
+from swiftcore.data.options import BuildOptions, allow_only
 from swiftcore.data.reading.coded import MAX_NAME, Coded
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.side_tables import SideTables
 from swiftcore.data.summary import summarize
-from swiftcore.errors import InvalidSettings, Problem, refuse
+from swiftcore.errors import InvalidSettings, refuse
 
 _NO_CONCEPT = "events without a concept (0)"
 # What the server can count; everything else needs the exported tables.
@@ -102,19 +102,9 @@ def build_from_database(
 
 def check_options(options: BuildOptions) -> None:
     """Raise :class:`InvalidSettings` with every option that needs the exported tables."""
-    problems = [
-        Problem(
-            "option-database",
-            "A database cannot be counted so",
-            f"option {name}",
-            repr(getattr(options, name))[:60],
-            "Leave the option out, or export the tables and build from their folder.",
-        )
-        for name, allowed in _ALLOWED.items()
-        if getattr(options, name) not in allowed
-    ]
-    if problems:
-        raise InvalidSettings(problems)
+    what = "A database cannot be counted so"
+    cure = "Leave the option out, or export the tables and build from their folder."
+    allow_only(options, _ALLOWED, "option-database", what, cure)
 
 
 class _Counting:

@@ -15,11 +15,10 @@ from swiftcore.data.building.column_roles import (
 from swiftcore.data.building.ehr_tables import TABLE_ENDING
 from swiftcore.data.building.multi_table import is_of_patients, name_column
 from swiftcore.data.building.outcome import OUTCOME
-from swiftcore.data.options import BuildOptions
+from swiftcore.data.options import BuildOptions, allow_only
 from swiftcore.data.out_of_core.table_head import TableHead
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
-from swiftcore.errors import InvalidSettings, Problem
 
 # What this way of building can do with each option; everything else is for small tables.
 _ALLOWED: dict[str, tuple[object, ...]] = {
@@ -90,19 +89,8 @@ class TablePlan:
 
 def check_options(options: BuildOptions) -> None:
     """Raise :class:`InvalidSettings` with every option that needs the reader of small tables."""
-    problems = [
-        Problem(
-            "option-large",
-            "Tables larger than memory cannot be built so",
-            f"option {name}",
-            repr(getattr(options, name))[:60],
-            "Leave the option out, or build a .npz.",
-        )
-        for name, allowed in _ALLOWED.items()
-        if getattr(options, name) not in allowed
-    ]
-    if problems:
-        raise InvalidSettings(problems)
+    what = "Tables larger than memory cannot be built so"
+    allow_only(options, _ALLOWED, "option-large", what, "Leave the option out, or build a .npz.")
 
 
 def plan_tables(
