@@ -131,9 +131,7 @@ def others_recorded(path: Path, again: Experiment) -> tuple[Experiment, list[str
     ValueError
         When the data are others.
     """
-    found = Experiment.from_json(path.read_text())
-    if found.about["data"] != again.about["data"]:
-        raise ValueError(f"{path.name} is of other data")
+    found = _recorded(path, again)
     # early records do not name subsets, and those of noise not the settings chosen
     scores = pd.DataFrame({"subset": 0, "setting": ""}, index=found.tables["scores"].index)
     scores = found.tables["scores"].combine_first(scores)
@@ -149,6 +147,25 @@ def others_recorded(path: Path, again: Experiment) -> tuple[Experiment, list[str
     }
     about = {**found.about, "seconds": again.about["seconds"]}
     return Experiment(found.kind, about, tables), changed
+
+
+def with_rows_anew(path: Path, anew: Experiment) -> Experiment:
+    """What was recorded, with the rows of some methods as they came out now."""
+    found = _recorded(path, anew)
+    made = anew.tables["scores"]["method"].unique()
+    tables = {
+        name: table[~table["method"].isin(made)] if "method" in table else table
+        for name, table in found.tables.items()
+    }
+    return stacked(Experiment(found.kind, found.about, tables), anew)
+
+
+def _recorded(path: Path, now: Experiment) -> Experiment:
+    """An experiment that was recorded on the same data; raises ValueError if they are others."""
+    found = Experiment.from_json(path.read_text())
+    if found.about["data"] != now.about["data"]:
+        raise ValueError(f"{path.name} is of other data")
+    return found
 
 
 def kept(experiment: Experiment, path: Path) -> None:

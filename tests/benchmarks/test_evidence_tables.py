@@ -7,7 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmarks.evidence_tables import CHOSEN, kept, named, others_recorded, stacked
+from benchmarks.evidence_tables import (
+    CHOSEN,
+    kept,
+    named,
+    others_recorded,
+    stacked,
+    with_rows_anew,
+)
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 
@@ -66,3 +73,15 @@ def test_recorded_rows_are_kept_when_some_come_out_the_same(tmp_path: Path) -> N
     assert taken(cp_nmu=[0.4, 0.2]) == (["cp_als", "cp_apr"], ["cp_nmu"])  # never recorded
     with pytest.raises(ValueError, match="other data"):
         others_recorded(path, experiment({**DATA, "entries": 9}, cp_als=[0.4, 0.2]))
+
+
+def test_rows_made_anew_replace_theirs_alone(tmp_path: Path) -> None:
+    path = tmp_path / "recorded.json"
+    kept(stacked(experiment(swift=[0.9, 0.7], cp_als=[0.4, 0.2], cp_apr=[0.5, 0.5])), path)
+    whole = with_rows_anew(path, experiment(cp_als=[0.6, 0.6]))
+    means = whole.tables["summary"].set_index("method")["mean"]
+    assert means.to_dict() == pytest.approx({"swift": 0.8, "cp_als": 0.6, "cp_apr": 0.5})
+    compared = whole.tables["comparison"].set_index("method")["difference"]
+    assert compared.to_dict() == pytest.approx({"cp_als": 0.2, "cp_apr": 0.3})
+    with pytest.raises(ValueError, match="other data"):
+        with_rows_anew(path, experiment({**DATA, "entries": 9}, cp_als=[0.6, 0.6]))

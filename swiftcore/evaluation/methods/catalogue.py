@@ -22,7 +22,7 @@ from swiftcore.evaluation.methods.method import (
 )
 from swiftcore.spec import ModelSpec
 
-GRIDS = 4  # part of what an experiment is called: raise it when a method's grid changes
+GRIDS = 5  # part of what an experiment is called: raise it when a method's grid changes
 MAX_CELLS = 5e6  # beyond it a loss over every cell takes minutes per fit
 MAX_CELLS_QUICK = 2e6  # beyond it, several seconds: too long for a quick look
 
@@ -49,6 +49,7 @@ _QUICK_SWIFT: tuple[Changes, ...] = (
 _QUICK_LABELS: tuple[Changes, ...] = (
     {"sharpness": 2.0, "outcome_power": 2.0, "outcome_share": 0.3},
     {"sharpness": 10.0, "outcome_power": 2.0, "outcome_share": 0.3},
+    {"sharpness": 2.0, "outcome_power": 4.0, "outcome_share": 0.3, **_EQUAL},
     {"sharpness": 2.0, **_EQUAL},
     {"sharpness": 5.0, **_EQUAL, "feature_weighting": "rarity and outcome", **PRESENCE},
 )
@@ -66,13 +67,16 @@ _ENTRIES = (
         "supervised_swift",
         "SWIFT guided by the outcome",
         model="swiftcore.swift.estimator:Swift",
-        grid=every(
-            sharpness=(2.0, 10.0),
-            outcome_power=(1.0, 2.0),
-            outcome_share=(0.0, 0.3),
-            row_mass=("as recorded", "equal"),
-        )
-        + either(_QUICK_LABELS[-1]),
+        grid=(
+            *every(
+                sharpness=(2.0, 10.0),
+                outcome_power=(1.0, 2.0),
+                outcome_share=(0.0, 0.3),
+                row_mass=("as recorded", "equal"),
+            ),
+            _QUICK_LABELS[2],
+            *either(_QUICK_LABELS[-1]),
+        ),
         quick_grid=_QUICK_LABELS,
         defaults={**AS_RECORDED, "feature_weighting": "outcome"},
         short_title="SWIFT, outcome-guided",

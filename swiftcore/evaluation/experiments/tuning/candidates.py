@@ -41,6 +41,11 @@ PROFILES: tuple[Changes, ...] = (
     _profile("counts", "equal", "rarity", 10.0, "one-minus-identity"),
 )
 GUIDED: tuple[Changes, ...] = (
+    {
+        **_profile("counts", "equal", "outcome", 2.0),
+        "outcome_power": 4.0,
+        "outcome_share": 0.3,
+    },
     {**_profile("presence", "equal", "rarity and outcome", 5.0), "outcome_power": 1.0},
     {**_profile("counts", "equal", "outcome", 2.0), "outcome_power": 1.0},
     {**_profile("counts", "as recorded", "outcome", 10.0), "outcome_power": 2.0},

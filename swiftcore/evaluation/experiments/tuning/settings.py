@@ -11,7 +11,7 @@ from swiftcore.evaluation.experiments.settings import MAX_LISTED
 from swiftcore.runtime.ranges import FLAG, MAX_WHOLE, Range, listed, real, shortened, whole
 from swiftcore.spec import SETTINGS
 
-TUNE_GRIDS = 1  # part of what a search is called: raise it when it would come out differently
+TUNE_GRIDS = 2  # part of what a search is called: raise it when it would come out differently
 MAX_MINUTES = 60.0 * 24 * 7
 UNLIMITED = 0.0  # minutes
 
