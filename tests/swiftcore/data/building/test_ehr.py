@@ -14,7 +14,7 @@ from swiftcore.data.building.code_groups import ccs, guess_systems, map_from_row
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
-from swiftcore.errors import InvalidData
+from swiftcore.errors import InvalidData, Problem
 
 Write = Callable[[str, str | bytes], Path]
 
