@@ -35,6 +35,7 @@ LAYERS = (
     "swiftcore.data.side_arrays",
     "swiftcore.data.options",
     "swiftcore.data.option_help",
+    "swiftcore.data.sql",
     "swiftcore.data.reading",
     "swiftcore.data.building",
     "swiftcore.cost.outside",
