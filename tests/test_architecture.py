@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-ROOT = Path(__file__).parents[1]
+from support.source_trees import FILES, ROOT, trees
+
 # A file belongs to the longest prefix that names it. It may import its own layer and those
 # above it in this list; the front doors (swiftcore itself, the command line) may import all.
 LAYERS = (
@@ -35,6 +36,7 @@ LAYERS = (
     "swiftcore.data.side_arrays",
     "swiftcore.data.options",
     "swiftcore.data.option_help",
+    "swiftcore.data.sql",
     "swiftcore.data.reading",
     "swiftcore.data.building",
     "swiftcore.cost.outside",
@@ -111,8 +113,6 @@ SESSION_DOORS = ("get", "set", "forget", "bind_widget")
 # they read what everybody said: one hands out what may be seen, one looks for what is new
 KNOWING = ("dashboard.session.cache", "dashboard.widgets.downloads")
 WORKERS = ("dashboard.jobs.worker", "dashboard.jobs.compute")  # run in a process of their own
-FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 Node = TypeVar("Node", bound=ast.AST)
 Found = Iterator[tuple[int, str]]
 Rule = Callable[[str, ast.AST], Found]
@@ -154,7 +154,7 @@ def forbid(rule: Rule, *packages: str) -> None:
     """Fail with every line that breaks a rule in the files of some packages (without any: all)."""
     faults = [
         f"{path.relative_to(ROOT)}:{line}: {found}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if not packages or within(module(path), *packages)
         for line, found in rule(module(path), tree)
     ]
@@ -264,7 +264,7 @@ def test_session_and_address_have_one_door() -> None:
 
 
 def test_every_session_key_is_in_the_registry() -> None:
-    state = TREES[ROOT / "dashboard" / "session" / "state.py"]
+    state = trees()[ROOT / "dashboard" / "session" / "state.py"]
     registry = next(one for one in nodes(state, ast.ClassDef) if one.name == "Key")
     listed = {one.id for one in nodes(registry, ast.Name) if isinstance(one.ctx, ast.Store)}
     doors = {f"{place}{door}" for place in ("", "state.") for door in SESSION_DOORS}
@@ -390,7 +390,7 @@ def test_html_is_drawn_in_one_place_and_comes_from_the_escaping_templates() -> N
 
 
 def _tree(name: str) -> ast.AST:
-    return next(tree for path, tree in TREES.items() if module(path) == name)
+    return next(tree for path, tree in trees().items() if module(path) == name)
 
 
 def test_no_error_is_swallowed() -> None:

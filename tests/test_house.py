@@ -7,13 +7,10 @@ import re
 from collections.abc import Iterator
 from fnmatch import filter as filter_names
 from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
+from support.source_trees import FILES, ROOT, trees
 
-ROOT = Path(__file__).parents[1]
-FILES = sorted(path for part in ("swiftcore", "dashboard") for path in (ROOT / part).rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 MAX_LINES, P95_LINES, MAX_ARGUMENTS = 60, 30, 8
 # An estimator's constructor names all its settings, as scikit-learn wants it.
 ESTIMATORS = ("swiftcore/swift/estimator.py", "swiftcore/baselines/")
@@ -87,7 +84,7 @@ CALLED_BY_DECORATOR = ["@atexit.register", "@overload"]  # at exit; by compiled 
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {node.name}", node
@@ -153,7 +150,7 @@ def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 def test_replaced_names_stay_away() -> None:
     found = [str(path) for path in FILES if path.stem in OLD_MODULES]
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         found += [
             f"{path}:{node.lineno} {node.name}"
             for node in ast.walk(tree)

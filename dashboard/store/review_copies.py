@@ -27,6 +27,7 @@ from dashboard.store.review_file import (
     snapshot,
 )
 from dashboard.store.temporary import temporary_place
+from swiftcore.data.sql import quoted, sql
 from swiftcore.runtime.atomic_file import sync_folder
 
 KEPT = 10
@@ -177,7 +178,8 @@ def delete_reviews(path: Path, runs: Iterable[str]) -> None:
             return
     with opened_to_write(path) as connection:
         for table in tables:
-            connection.executemany(f"DELETE FROM {table} WHERE run = ?", marks)  # nosec B608
+            statement = sql("DELETE FROM {table} WHERE run = ?", table=quoted(table))
+            connection.executemany(statement, marks)
         connection.commit()
 
 
@@ -187,7 +189,8 @@ def _rescue(source: Path, target: Path) -> None:
         for table in TABLES:
             rows: dict[int, tuple[object, ...]] = {}
             for order in ("ASC", "DESC"):
-                every = f"SELECT * FROM {table} ORDER BY id {order}"  # nosec B608
+                words = "SELECT * FROM {table} ORDER BY id {order}"
+                every = sql(words, table=quoted(table), order=sql(order))
                 _read_until_damage(source, every, rows)
             sound = [rows[key] for key in sorted(rows) if is_possible(table, rows[key])]
             fresh.executemany(insert_into(table), sound)

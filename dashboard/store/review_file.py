@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dashboard.store.verified_folder import sync_file
+from swiftcore.data.sql import Sql, joined, quoted, sql
 from swiftcore.errors import SwiftError, refuse
 
 VERDICTS = ("yes", "possibly", "no")
@@ -155,12 +156,14 @@ def rows_of(
     ask = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     if connection.execute(ask, (table,)).fetchone() is None:
         return []
-    return connection.execute(f"SELECT * FROM {table} {rest}", values).fetchall()  # nosec B608
+    statement = sql("SELECT * FROM {table} {rest}", table=quoted(table), rest=sql(rest))
+    return connection.execute(statement, values).fetchall()
 
 
-def insert_into(table: str) -> str:
+def insert_into(table: str) -> Sql:
     """The statement that adds a row to one of the tables that only grow."""
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * len(TABLES[table]))})"  # nosec B608
+    values = joined(", ", map(sql, "?" * len(TABLES[table])))
+    return sql("INSERT INTO {table} VALUES ({values})", table=quoted(table), values=values)
 
 
 def is_possible(table: str, row: Sequence[object]) -> bool:

@@ -71,16 +71,13 @@ def test_what_the_project_asks_for_is_locked_at_a_version_it_accepts(name: str) 
 def test_what_locked_packages_ask_for_is_locked(name: str) -> None:
     """With --no-deps nothing else would notice that one is missing."""
     versions = locked(name)
-    for package, version in versions.items():
-        try:
-            known = metadata.distribution(package)
-        except metadata.PackageNotFoundError:  # one for another system
-            continue
-        if known.version != version:
-            continue
-        for need in map(Requirement, known.requires or ()):
+    here = {canonicalize_name(one.name): one for one in metadata.distributions()}
+    known = [here[one] for one in versions if one in here and here[one].version == versions[one]]
+    assert len(known) > 0.8 * len(versions)  # some are for another system
+    for package in known:
+        for need in map(Requirement, package.requires or ()):
             if need.marker is None or need.marker.evaluate({"extra": ""}):
-                assert canonicalize_name(need.name) in versions, f"{package} needs {need}"
+                assert canonicalize_name(need.name) in versions, f"{package.name} needs {need}"
 
 
 def test_build_requirements_are_pinned() -> None:

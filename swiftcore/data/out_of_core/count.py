@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.multi_table import with_names
-from swiftcore.data.out_of_core.database import Database, Sql, joined, sql
+from swiftcore.data.out_of_core.database import Database
 from swiftcore.data.out_of_core.judged_rows import (
     NO_VALUE,
     NO_VISIT,
@@ -28,6 +28,7 @@ from swiftcore.data.out_of_core.judged_rows import (
 from swiftcore.data.out_of_core.plan import EventColumns
 from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.sql import Sql, joined, sql
 from swiftcore.errors import refuse
 from swiftcore.tensor import Mode
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from swiftcore.data.sql import Sql, checked_sql, text_literal
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
 
 # Of the memory asked for; the rest is Python, the shard in hand, and what DuckDB takes beyond.
@@ -87,7 +88,7 @@ class Database:
     def run(self, statement: Sql, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of the answer; for small ones."""
         with self._in_words():
-            words = _checked(statement)
+            words = checked_sql(statement)
             answer: list[tuple[Any, ...]] = self._stoppable(
                 lambda: self._connection.execute(words, values).fetchall()
             )
@@ -96,7 +97,7 @@ class Database:
     def batches(self, statement: Sql, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The answer as Arrow batches, one at a time and in no order."""
         with self._in_words():
-            words = _checked(statement)
+            words = checked_sql(statement)
             reader = self._stoppable(
                 lambda: self._connection.sql(words, params=values).to_arrow_reader(1 << 18)
             )
@@ -138,35 +139,3 @@ def _refusal(error: Exception) -> InvalidData:
         f"{name}: {(str(error).splitlines() or [''])[0][:200]}",
         "Write the tables again as Parquet, or build a .npz.",
     )
-
-
-class Sql(str):
-    """SQL in which no text of others can be run: made by the functions below and nowhere else."""
-
-    __slots__ = ()
-
-
-def sql(words: str, **pieces: Sql | int) -> Sql:
-    """Words of ours, with pieces in the place of their names in braces."""
-    return Sql(words.format(**{name: _checked(piece) for name, piece in pieces.items()}))
-
-
-def joined(between: str, pieces: Iterable[Sql]) -> Sql:
-    """Pieces one after the other, with a word of ours between them."""
-    return Sql(between.join(map(str, map(_checked, pieces))))
-
-
-def text_literal(text: str) -> Sql:
-    """A text as SQL writes it."""
-    return Sql("'" + text.replace("'", "''") + "'")
-
-
-def quoted(name: str) -> Sql:
-    """The name of a column as SQL writes it."""
-    return Sql('"' + name.replace('"', '""') + '"')
-
-
-def _checked(piece: Sql | int) -> Sql | int:
-    if not isinstance(piece, Sql | int):
-        raise TypeError("a text that was not quoted is no SQL")
-    return piece

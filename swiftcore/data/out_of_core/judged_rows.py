@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from swiftcore.data.out_of_core.database import Database, Sql, joined, sql, text_literal
+from swiftcore.data.out_of_core.database import Database
 from swiftcore.data.out_of_core.plan import EventColumns
 from swiftcore.data.reading.coded import MAX_NAME
+from swiftcore.data.sql import Sql, joined, sql, text_literal
 
 NOBODY, NOTHING, ODD, NO_VALUE, NO_VISIT = range(1, 6)
 _BLANKS = text_literal("".join(chr(code) for code in range(0x3001) if chr(code).isspace()))

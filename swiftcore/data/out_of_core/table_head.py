@@ -12,11 +12,11 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as arrow_parquet  # type: ignore[import-untyped]
 
 from swiftcore.data.options import MEGABYTE, BuildOptions
-from swiftcore.data.out_of_core.database import Sql, quoted, sql
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC, flat_columns, parquet_damaged
 from swiftcore.data.reading.text import guess_delimiter, looks_like_markup, read_header
 from swiftcore.data.reading.unpacking import GZIP_MAGIC, gunzip_head
+from swiftcore.data.sql import Sql, quoted, sql
 from swiftcore.errors import InvalidData, refuse
 
 HEAD = 2 * MEGABYTE

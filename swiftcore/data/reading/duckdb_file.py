@@ -9,20 +9,17 @@ from typing import Any
 from swiftcore.data.options import Limits
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.table_set import (
-    TableEntry,
-    check_columns,
-    check_count,
-    quoted_name,
-)
+from swiftcore.data.reading.table_set import TableEntry, check_columns, check_count
 from swiftcore.data.reading.text import unique_names
 from swiftcore.data.reading.text_columns import text_columns
 from swiftcore.data.reading.text_table import TextTable
+from swiftcore.data.sql import Sql, joined, quoted, sql
 from swiftcore.errors import InvalidData, refuse, where_list
 
 MAGIC_AT = 8
 DUCKDB_MAGIC = b"DUCK"
-_AS_IS = re.compile(
+_AS_IT_IS, _AS_TEXT = "{column}", "CAST({column} AS VARCHAR)"
+_PLAIN = re.compile(
     r"VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BOOLEAN|DATE|TIMESTAMP|DOUBLE|FLOAT|DECIMAL.*"
 )
 _NESTED = re.compile(r"\[|STRUCT|MAP|UNION|BLOB|BIT|VARIANT|GEOMETRY")
@@ -66,7 +63,7 @@ class DuckdbFile:
             lambda: self._read(schema, table),
         )
 
-    def _columns(self, schema: str, table: str) -> list[tuple[str, str]]:
+    def _columns(self, schema: str, table: str) -> list[tuple[str, Sql]]:
         """Stored columns of plain values, and how each is asked for."""
         key = [schema, table]
         listed = self._run(
@@ -79,10 +76,9 @@ class DuckdbFile:
         )
         computed = "GENERATED ALWAYS" in made_by.upper()
         kept = [
-            (name, quoted if _AS_IS.fullmatch(kind) else f"CAST({quoted} AS VARCHAR)")
+            (name, sql(_AS_IT_IS if _PLAIN.fullmatch(kind) else _AS_TEXT, column=quoted(name)))
             for name, kind, default in listed
             if not _NESTED.search(kind) and not (computed and default)
-            for quoted in [quoted_name(name)]
         ]
         if len(kept) < len(listed):
             self.findings.note(
@@ -94,9 +90,13 @@ class DuckdbFile:
     def _read(self, schema: str, table: str) -> TextTable:
         columns, title = self._columns(schema, table), f"{self.name}/{table}"
         check_columns(len(columns), title)
-        asked = ", ".join(how for _, how in columns)
-        place = f"{quoted_name(schema)}.{quoted_name(table)}"
-        cursor = self._run(f"SELECT {asked} FROM {place}", rows=True)  # nosec B608: names are quoted
+        statement = sql(
+            "SELECT {asked} FROM {schema}.{table}",
+            asked=joined(", ", (how for _, how in columns)),
+            schema=quoted(schema),
+            table=quoted(table),
+        )
+        cursor = self._run(statement, rows=True)
         names = [name for name, _ in columns]
         rows = text_columns(_fetched(cursor, self.name), names, title, self.budget)
         self.findings.tables[title] = rows.num_rows

@@ -14,15 +14,11 @@ from typing import Any
 
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Source
-from swiftcore.data.reading.table_set import (
-    TableEntry,
-    check_columns,
-    check_count,
-    quoted_name,
-)
+from swiftcore.data.reading.table_set import TableEntry, check_columns, check_count
 from swiftcore.data.reading.text import unique_names
 from swiftcore.data.reading.text_columns import MAX_CELL, cell_text, cell_too_long, text_columns
 from swiftcore.data.reading.text_table import TextTable
+from swiftcore.data.sql import joined, quoted, sql
 from swiftcore.errors import InvalidData, refuse, where_list
 
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -84,7 +80,7 @@ class SqliteFile:
     def _columns(self, table: str) -> tuple[str, ...]:
         """Columns that are stored in the file."""
         try:
-            found = self._connection.execute(f"PRAGMA main.table_xinfo({quoted_name(table)})")
+            found = self._connection.execute(f"PRAGMA main.table_xinfo({quoted(table)})")
             return tuple(row[1] for row in found.fetchall() if row[6] in _STORED)
         except sqlite3.Error as error:
             raise _damaged(self.name, error) from error
@@ -111,8 +107,8 @@ class SqliteFile:
         return TextTable(title, unique_names(list(columns), title, self.findings), rows)
 
     def _rows(self, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        listed = ", ".join(map(quoted_name, columns))
-        statement = f"SELECT {listed} FROM main.{quoted_name(table)}"  # nosec B608: names are quoted
+        listed = joined(", ", map(quoted, columns))
+        statement = sql("SELECT {listed} FROM main.{table}", listed=listed, table=quoted(table))
         cursor = self._connection.execute(statement)
         while batch := cursor.fetchmany(_FETCHED):
             yield from batch

@@ -101,8 +101,3 @@ def check_columns(count: int, where: str) -> None:
             f"{count:,} columns",
             "Give a long table: one event per row.",
         )
-
-
-def quoted_name(name: str) -> str:
-    """A name of a table or column as SQL takes it, whatever it holds."""
-    return '"' + name.replace('"', '""') + '"'

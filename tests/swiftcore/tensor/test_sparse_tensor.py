@@ -131,14 +131,10 @@ def test_select_keeps_order_labels_and_values() -> None:
         np.testing.assert_array_equal(part.to_dense(), tensor.to_dense()[rows])
 
 
-def test_select_counts_modes_from_the_end_like_numpy_or_refuses() -> None:
-    tensor = make(PLACES, [1.0, 2.0, 3.0])
-    try:
-        part = tensor.select(-1, [0, 1])
-    except InvalidData:
-        return
-    assert part.shape == (2, 2, 2)
-    np.testing.assert_array_equal(part.to_dense(), tensor.to_dense()[:, :, [0, 1]])
+@pytest.mark.parametrize("mode", [-1, 3])
+def test_select_refuses_a_mode_that_is_not_there(mode: int) -> None:
+    with pytest.raises(InvalidData, match="no such mode"):
+        make(PLACES, [1.0, 2.0, 3.0]).select(mode, [0, 1])
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,7 @@ def test_synthea_never_merges_a_code_with_two_names(write: Write) -> None:
 
 
 def test_every_single_missing_file_is_a_result_or_a_refusal_in_words(write: Write) -> None:
+    problems: dict[str, tuple[Problem, ...]] = {}
     for number, (tables, gone) in enumerate(
         itertools.chain.from_iterable(
             [(tables, name) for name in tables] for tables in (OMOP, MIMIC4, SYNTHEA)
@@ -165,12 +166,14 @@ def test_every_single_missing_file_is_a_result_or_a_refusal_in_words(write: Writ
             if name != gone:
                 path = write(f"cut{number}/{name}", text)
         folder = next(one for one in path.parents if one.name == f"cut{number}")
-        problems: tuple[Problem, ...] = ()
         try:
             read_path(folder, BuildOptions(), Findings())
         except InvalidData as error:
-            problems = error.problems
-        assert all(problem.cure and problem.where for problem in problems)
+            problems[gone] = error.problems
+    assert all(one.cure and one.where for found in problems.values() for one in found)
+    kinds = {"PERSON", "CONDITION_OCCURRENCE", "DRUG_EXPOSURE", "conditions", "medications"}
+    needed = kinds | {"hosp/diagnoses_icd", "hosp/prescriptions"}
+    assert set(problems) == {f"{name}.csv" for name in needed}  # the others can be done without
 
 
 def test_code_systems_by_company() -> None:
