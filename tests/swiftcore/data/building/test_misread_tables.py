@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from swiftcore.data.building.layouts.profile import list_separator
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.read_path import read_path
 from swiftcore.data.options import BuildOptions
@@ -38,6 +39,66 @@ def problems(path: Path) -> list[str]:
     return [problem.code for problem in caught.value.problems]
 
 
+def lists(join: Callable[[list[str]], str]) -> str:
+    lines = [f"{who};{join(dx)};{join(rx)}\n" for who, (dx, rx) in ENTRIES.items()]
+    return "number;found;given\n" + "".join(lines)
+
+
+def same_tensor(found: Dataset) -> None:
+    labels = [set(mode.labels) for mode in found.tensor.modes]
+    assert labels == [set(ENTRIES), set(CODES), set(DRUGS)]
+    assert found.tensor.n_entries == sum(len(dx) * len(rx) for dx, rx in ENTRIES.values())
+
+
+@pytest.mark.parametrize("separator", [" / ", "/", " + ", " & ", "~", " - "])
+def test_lists_with_rarer_separators(write: Write, separator: str) -> None:
+    same_tensor(build(write("t.csv", lists(separator.join))))
+
+
+@pytest.mark.parametrize(
+    "join",
+    [repr, lambda some: repr(tuple(some)), json.dumps, lambda some: "{" + ",".join(some) + "}"],
+)
+def test_lists_as_programs_write_them(write: Write, join: Callable[[list[str]], str]) -> None:
+    body = lists(join).replace('"', "'")  # CSV would read double quotes as its own
+    same_tensor(build(write("t.csv", body)))
+
+
+def test_lists_on_lines_of_their_own_in_a_cell(write: Write) -> None:
+    same_tensor(build(write("t.csv", lists(lambda some: '"' + "\n".join(some) + '"'))))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Amoxicillin/Clavulanate", "Piperacillin/Tazobactam", "Aspirin", "Ramipril/HCT", "HCT"],
+        ["Pain and fever", "Aspirin", "B + C vitamins", "Salt & water", "Glucose 5 % / NaCl"],
+        [f"{drug}/{other}" for drug in ("Ramipril", "Valsartan", "Losartan") for other in "HA"],
+        [f"{what}, {how}" for what in ("Pain", "Fever", "Cough", "Rash") for how in "ac"],
+    ],
+)
+def test_names_with_such_signs_stay_whole(names: list[str]) -> None:
+    assert list_separator(dict.fromkeys(names, 9)) == ""
+
+
+def test_lists_of_measurements_and_of_what_describes_others_are_no_features() -> None:
+    rng = random.Random(1)
+    for some in (["icd9", "icd10"], ["2020-01-05", "2020-02-07", "2021-01-09"], ["1.5", "22.75"]):
+        cells = {"|".join(rng.choices(some, k=rng.randint(2, 6))): 1 for _ in range(60)}
+        assert list_separator(cells) == "", some
+
+
+def test_a_header_that_comes_again_is_no_patient(write: Write) -> None:
+    header = "number;found;given\n"
+    lines = [f"{who};{dx[0]};{rx[0]}\n" for who, (dx, rx) in ENTRIES.items()]
+    findings = Findings()
+    path = write("t.csv", header + "".join(lines[:40]) + header + "".join(lines[40:]))
+    found = build(path, findings)
+    assert set(found.tensor.modes[0].labels) == set(ENTRIES)
+    left = [(one.reason, one.count) for one in findings.left_out]
+    assert ("lines that repeat the header", 1) in left
+
+
 def test_a_table_on_its_side_is_asked_about(write: Write) -> None:
     def flags(rows: list[str], columns: list[str], has: Callable[[str, str], bool]) -> str:
         lines = [
@@ -58,7 +119,7 @@ def test_a_table_on_its_side_is_asked_about(write: Write) -> None:
 
 def test_one_line_each_with_names_that_hardly_come_back_is_asked_about(write: Write) -> None:
     """As lists do whose separator nobody knows."""
-    lines = [f"{who};{'~'.join(dx)};{'~'.join(rx)}\n" for who, (dx, rx) in ENTRIES.items()]
+    lines = [f"{who};{'=='.join(dx)};{'=='.join(rx)}\n" for who, (dx, rx) in ENTRIES.items()]
     path = write("t.csv", "number;found;given\n" + "".join(lines))
     assert "mode-unique" in problems(path)
 
