@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
+from swiftcore.errors import refuse, where_list
 from swiftcore.tensor import Mode, SparseTensor
 
 # codes of problems that a yes settles
@@ -21,6 +22,25 @@ DOTTED = re.compile(
     r"(\d{3}|[A-Z]\d[0-9A-Z])\.[0-9A-Z]{1,4}"
 )  # codes such as E11.9 may all be rare
 _YES = "or say that it is meant so (--yes, or yes in the options)."
+
+
+def check_modes(names: Sequence[str], options: BuildOptions) -> None:
+    """Refuse more modes than data of this kind have, before anything is joined.
+
+    Raises
+    ------
+    InvalidData
+        Unless the person said yes.
+    """
+    if options.yes or len(names) <= MAX_MODES:
+        return
+    raise refuse(
+        "modes-many",
+        "The tensor would have more modes than data of this kind have",
+        where_list(names, 8)[:200],
+        f"{len(names):,} modes",
+        f"Choose the columns of features (columns.features) or the layout, {_YES}",
+    )
 
 
 def check_doubts(
@@ -47,14 +67,6 @@ def check_doubts(
     """
     if options.yes:
         return
-    if len(tensor.modes) > MAX_MODES:
-        findings.problem(
-            "modes-many",
-            "The tensor would have more modes than data of this kind have",
-            ", ".join(mode.name for mode in tensor.modes[:8])[:200],
-            f"{len(tensor.modes)} modes",
-            f"Choose the columns of features (columns.features) or the layout, {_YES}",
-        )
     for axis, mode in enumerate(tensor.modes[1:], start=1):
         alone = _alone(tensor, axis)
         dotted = _dotted(mode)

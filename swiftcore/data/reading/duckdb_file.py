@@ -25,6 +25,7 @@ DUCKDB_MAGIC = b"DUCK"
 _AS_IS = re.compile(
     r"VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BOOLEAN|DATE|TIMESTAMP|DOUBLE|FLOAT|DECIMAL.*"
 )
+_LIST = re.compile(r"(VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?)\[\]")
 _NESTED = re.compile(r"\[|STRUCT|MAP|UNION|BLOB|BIT|VARIANT|GEOMETRY")
 _FETCHED = 1_000
 _INSTALL = 'Install it: pip install "swift-phenotyping[databases]"'
@@ -79,10 +80,9 @@ class DuckdbFile:
         )
         computed = "GENERATED ALWAYS" in made_by.upper()
         kept = [
-            (name, quoted if _AS_IS.fullmatch(kind) else f"CAST({quoted} AS VARCHAR)")
+            (name, _asked(quoted_name(name), kind))
             for name, kind, default in listed
-            if not _NESTED.search(kind) and not (computed and default)
-            for quoted in [quoted_name(name)]
+            if (_LIST.fullmatch(kind) or not _NESTED.search(kind)) and not (computed and default)
         ]
         if len(kept) < len(listed):
             self.findings.note(
@@ -101,6 +101,13 @@ class DuckdbFile:
         rows = text_columns(_fetched(cursor, self.name), names, title, self.budget)
         self.findings.tables[title] = rows.num_rows
         return TextTable(title, unique_names(names, title, self.findings), rows)
+
+
+def _asked(quoted: str, kind: str) -> str:
+    """How a column of a kind is asked for: lists as one cell with bars."""
+    if _LIST.fullmatch(kind):
+        return f"list_aggregate({quoted}, 'string_agg', '|')"
+    return quoted if _AS_IS.fullmatch(kind) else f"CAST({quoted} AS VARCHAR)"
 
 
 def _opened(source: Source, name: str, limits: Limits) -> Any:

@@ -178,7 +178,7 @@ def list_separator(counts: Mapping[str, int]) -> str:
 
 
 def _describe_others(several: Sequence[Sequence[str]], known: Counter[str]) -> bool:
-    """Whether lists say something of other lists, such as their code system: few words, repeated."""
+    """Whether lists say something of others, such as a code system: few words, repeated."""
     repeat = sum(len(set(cell)) < len(cell) for cell in several)
     return len(known) <= FEW_WORDS and repeat > 0.5 * len(several)
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from swiftcore.data.building.layouts.profile import is_blank
-from swiftcore.data.reading.coded import Coded
+from swiftcore.data.reading.coded import Coded, pair
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.header import is_value, shape
 from swiftcore.data.reading.text_table import TextTable
@@ -40,6 +40,18 @@ def without_repeated_headers(table: TextTable, findings: Findings) -> TextTable:
     again = pc.fill_null(again, False)
     findings.leave_out("lines that repeat the header", pc.sum(again).as_py(), table.name)
     return TextTable(table.name, table.columns, table.rows.filter(pc.invert(again)))
+
+
+def with_joined_id(table: TextTable, columns: Sequence[str]) -> TextTable:
+    """The table with a further column of ids, made of several where one alone says not whose."""
+    first, *others = (table.coded(name) for name in columns)
+    for other in others:
+        both, pairs = pair(first, other, f"{first.name} / {other.name}")
+        whole = [f"{one} / {more}" if one.strip() and more.strip() else "" for one, more in pairs]
+        first = both.relabel(whole)
+    texts = pa.DictionaryArray.from_arrays(pa.array(first.codes), pa.array(first.labels))
+    rows = table.rows.append_column(first.name, texts)
+    return TextTable(table.name, (*table.columns, first.name), rows)
 
 
 def without_total_lines(table: TextTable, findings: Findings) -> TextTable:

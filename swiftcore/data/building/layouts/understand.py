@@ -10,6 +10,7 @@ from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.building.layouts.shared_id import shared_ids
 from swiftcore.data.building.layouts.table_reading import TableReading
 from swiftcore.data.building.layouts.tidy import (
+    with_joined_id,
     with_merged_cells,
     without_repeated_headers,
     without_total_lines,
@@ -39,6 +40,13 @@ def understood(
     tables = [without_repeated_headers(table, findings) for table in tables]
     tables = [without_total_lines(table, findings) for table in tables]
     settings = [_settings(table, len(tables) > 1, options, findings) for table in tables]
+    for number, setting in enumerate(settings):
+        ids = [
+            find_column(tables[number].columns, one) for one in setting.get("row", "").split(",")
+        ]
+        if len(ids) > 1 and all(ids):
+            tables[number] = with_joined_id(tables[number], ids)
+            settings[number] = {**setting, "row": tables[number].columns[-1]}
     if len(tables) > 1:
         _check_names(tables, options, findings)
         rows = shared_ids(tables, [SeenTable.of(table) for table in tables])

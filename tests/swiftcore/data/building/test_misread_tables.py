@@ -158,3 +158,20 @@ def test_fhir_of_free_texts_that_never_come_back_needs_a_yes(write: Write) -> No
     path = write("all.ndjson", "".join(json.dumps(one) + "\n" for one in resources))
     assert problems(path) == ["mode-unique"]
     assert build(path, yes=True).tensor.shape == (30, 90, 7)
+
+
+def test_ids_counted_anew_at_every_site_are_asked_about_and_joined_when_told(write: Write) -> None:
+    events = [
+        (site, str(100 + k), code)
+        for k in range(40)
+        for site in "AB"
+        for code in random.Random(f"{site}{k}").sample(CODES, 3)
+    ]
+    lines = [";".join(event) for event in events]
+    path = write("t.csv", "\n".join(["Klinik;Nr;code", *lines]) + "\n")
+    assert problems(path) == ["row-unclear"]
+    alone = read_path(path, BuildOptions(columns={"row": "Nr"}), Findings()).tensor
+    assert alone.shape[0] == 40
+    both = read_path(path, BuildOptions(columns={"row": "Klinik, Nr"}), Findings()).tensor
+    assert set(both.modes[0].labels) == {f"{site} / {who}" for site, who, _ in events}
+    assert both.n_entries == 240
