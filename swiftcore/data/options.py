@@ -84,7 +84,8 @@ class BuildOptions:
     columns: Mapping[str, str] = field(
         default_factory=dict,
         metadata=_about(
-            "Which column is what, by role: row, features (several with commas), domain "
+            "Which column is what, by role: row (several with commas are the id together), "
+            "features (several with commas), domain "
             "(says what kind of feature a line names), value, outcome, date, visit, text, "
             "label, covariates (they describe rows and are never features), ignored. Of "
             "several tables each takes the columns it has.",

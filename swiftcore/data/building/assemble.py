@@ -16,6 +16,7 @@ from swiftcore.data.building.code_names import (
     name_cells,
     name_records,
 )
+from swiftcore.data.building.doubts import check_doubts, check_modes
 from swiftcore.data.building.events import Cells, Records
 from swiftcore.data.building.join import by_visit, join_events
 from swiftcore.data.building.outcome import Outcome, matches, take_cell_outcome, take_outcome
@@ -42,8 +43,9 @@ class Built:
 
 
 def from_records(records: Records, options: BuildOptions, findings: Findings) -> Built:
-    """Outcome, groups, dropped codes, join, tensor."""
+    """Outcome, groups, dropped codes, join, tensor; refused where it is doubtful."""
     read = records.events
+    check_modes([read[0].subject.name, *(table.name for table in read)], options)
     records = _without_codes(records, options.drop_codes, findings)
     records, outcome = _outcome_and_groups(records, options, findings)
     records = name_records(records, options, findings)
@@ -62,6 +64,9 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
     )
     outcome = _of_visits(outcome, owners, findings)
     built = from_cells(cells, outcome, options, findings, owners)
+    counted = records.events if owners else read
+    ids = {table.name: table.subject.labels for table in counted}
+    check_doubts(built.tensor, ids, options, findings)
     taken = (*options.outcome_column.split(","), findings.mapping.get("outcome", ""))
     side = side_of_records(records, read, built.tensor, options, owners, taken)
     return replace(built, codes=_hidden_codes(records, built.tensor), side=side)
@@ -171,6 +176,7 @@ def from_long_table(
     Cells
         As they entered the tensor.
     """
+    check_modes([cells.row.name, *(one.name for one in cells.features)], options)
     cells = _without_cells(cells, options.drop_codes, findings)
     try:
         cells, outcome = take_cell_outcome(cells, column, options, findings)

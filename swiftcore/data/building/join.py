@@ -66,10 +66,16 @@ def join_events(
             "join-empty",
             "No events belong together",
             " and ".join(table.name for table in tables),
-            f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them",
-            "Check that both tables use the same ids, or join per patient.",
+            f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them, such as "
+            + ", ".join(f"'{_example(table)[:40]}' in {table.name}" for table in tables),
+            "Check that both tables write the same ids alike"
+            + ("." if how == "patient" else ", or join per patient."),
         )
     return _joined_cells(tables, joined, findings)
+
+
+def _example(table: Events) -> str:
+    return table.subject.labels[table.subject.codes[0]] if len(table) else ""
 
 
 def by_visit(table: Events) -> tuple[Events, dict[str, str]]:

@@ -58,14 +58,13 @@ def built_of_tables(
     if len(tables) > 1 or readings[0].melts:
         options = _with_outcome(options, readings) if len(tables) == 1 else options
         records = read_tables(tables, readings, options, findings)
-        patients = {one for table in records.events for one in table.subject.labels if one.strip()}
         built = from_records(records, options, findings)
     else:
         roles = readings[0].roles
         built = _built_of_long_table(tables[0], roles, options, findings)
-        patients = set(filter(str.strip, tables[0].coded(roles.row).labels))
+        ids = {tables[0].name: tables[0].coded(roles.row).labels}
+        check_doubts(built.tensor, ids, options, findings)
     findings.roles = _as_kept(findings.roles, built)
-    check_doubts(built.tensor, len(patients), options, findings)
     return built
 
 

@@ -127,7 +127,7 @@ def _checked(head: TableHead) -> TableHead:
 def _parquet_kinds(path: Path, name: str, findings: Findings) -> dict[str, str]:
     try:
         schema = arrow_parquet.read_schema(path)
-        flat, _ = flat_columns(schema, name, findings)
+        flat, _ = flat_columns(schema, name, findings, lists=False)
     except InvalidData:
         raise
     except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:

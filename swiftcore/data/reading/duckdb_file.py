@@ -18,10 +18,10 @@ from swiftcore.errors import InvalidData, refuse, where_list
 
 MAGIC_AT = 8
 DUCKDB_MAGIC = b"DUCK"
-_AS_IT_IS, _AS_TEXT = "{column}", "CAST({column} AS VARCHAR)"
 _PLAIN = re.compile(
     r"VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BOOLEAN|DATE|TIMESTAMP|DOUBLE|FLOAT|DECIMAL.*"
 )
+_LIST = re.compile(r"(VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?)\[\]")
 _NESTED = re.compile(r"\[|STRUCT|MAP|UNION|BLOB|BIT|VARIANT|GEOMETRY")
 _FETCHED = 1_000
 _INSTALL = 'Install it: pip install "swift-phenotyping[databases]"'
@@ -76,9 +76,9 @@ class DuckdbFile:
         )
         computed = "GENERATED ALWAYS" in made_by.upper()
         kept = [
-            (name, sql(_AS_IT_IS if _PLAIN.fullmatch(kind) else _AS_TEXT, column=quoted(name)))
+            (name, _asked(quoted(name), kind))
             for name, kind, default in listed
-            if not _NESTED.search(kind) and not (computed and default)
+            if (_LIST.fullmatch(kind) or not _NESTED.search(kind)) and not (computed and default)
         ]
         if len(kept) < len(listed):
             self.findings.note(
@@ -101,6 +101,13 @@ class DuckdbFile:
         rows = text_columns(_fetched(cursor, self.name), names, title, self.budget)
         self.findings.tables[title] = rows.num_rows
         return TextTable(title, unique_names(names, title, self.findings), rows)
+
+
+def _asked(column: Sql, kind: str) -> Sql:
+    """How a column of a kind is asked for: lists as one cell with bars."""
+    if _LIST.fullmatch(kind):
+        return sql("list_aggregate({column}, 'string_agg', '|')", column=column)
+    return column if _PLAIN.fullmatch(kind) else sql("CAST({column} AS VARCHAR)", column=column)
 
 
 def _opened(source: Source, name: str, limits: Limits) -> Any:

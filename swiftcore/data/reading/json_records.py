@@ -1,7 +1,8 @@
-"""Records in JSON: one per line, an array of them, or an array under each name.
+"""Records in JSON: one per line, an array, an array under each name, by their id, or by columns.
 
 Numbers stay as they are written. An object inside a record becomes columns with a dot in their
-name, a list of plain values one cell with bars between them; what is nested deeper is counted.
+name, a list of plain values one cell with bars between them, and a list of objects one such cell
+for each of their fields; what is nested deeper is counted.
 """
 
 from __future__ import annotations
@@ -122,8 +123,25 @@ def read_json_tables(
             for key, records in first.items()
             if key not in other
         }
-    records = first if isinstance(first, list) else [first]
+    records = first if isinstance(first, list) else _in_object(first)
     return {"": _table(records, name, budget, findings)}
+
+
+def _in_object(value: Any) -> list[Any]:
+    """The records of one object: itself, or by their ids, or by columns as pandas writes them."""
+    if not isinstance(value, dict) or len(value) < 2:
+        return [value]
+    parts = list(value.values())
+    if all(isinstance(one, list) and len(one) == len(parts[0]) > 1 for one in parts):
+        return [dict(zip(value, row, strict=True)) for row in zip(*parts, strict=True)]
+    if not all(isinstance(one, dict) and one for one in parts):
+        return [value]
+    inner = list(dict.fromkeys(key for one in parts for key in one))
+    if len(parts) > len(inner):
+        return [{"id": key, **one} for key, one in value.items()]
+    if all(len(one) == len(inner) for one in parts) and len(inner) > len(parts):
+        return [{name: one[key] for name, one in value.items()} for key in inner]
+    return [value]
 
 
 def is_records(value: Any) -> bool:
@@ -145,7 +163,7 @@ def _table(records: Iterable[Any], name: str, budget: Budget, findings: Findings
     if not columns:
         raise _no_records(name, "records without fields" if parts else "an empty list")
     for field, count in nested.items():
-        findings.leave_out(f"values of '{field[:60]}' that hold lists of objects", count, name)
+        findings.leave_out(f"values of '{field[:60]}' that are nested too deep", count, name)
     table = pa.concat_tables(parts, promote_options="default")
     findings.tables[name] = table.num_rows
     return TextTable(name, unique_names(table.column_names, name, findings), table)
@@ -181,8 +199,22 @@ def _flat(record: Record, nested: dict[str, int]) -> Record:
                 inner.append((f"{field}.", value, depth + 1))
             elif isinstance(value, list) and not any(isinstance(v, (dict, list)) for v in value):
                 out[field] = "|".join(str(v) for v in value if v is not None)
+            elif is_records(value):
+                out.update(_joined(field, value, nested))
             elif isinstance(value, (dict, list)):
                 nested[field] = nested.get(field, 0) + 1
             else:
                 out[field] = value
     return out
+
+
+def _joined(field: str, records: list[Record], nested: dict[str, int]) -> dict[str, str]:
+    """For every field of some records its plain values, with bars between them."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        for key, value in record.items():
+            if isinstance(value, (dict, list)):
+                nested[f"{field}.{key}"] = nested.get(f"{field}.{key}", 0) + 1
+            elif value is not None:
+                found.setdefault(f"{field}.{key}", []).append(str(value))
+    return {name: "|".join(values) for name, values in found.items()}

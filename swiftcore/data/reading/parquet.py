@@ -1,4 +1,4 @@
-"""Parquet tables: flat columns only, decoded batch by batch under the budget."""
+"""Parquet tables: flat columns and plain lists, decoded batch by batch under the budget."""
 
 from __future__ import annotations
 
@@ -56,23 +56,42 @@ def _rows(data: bytes, name: str, budget: Budget, findings: Findings) -> Any:
     rows = file.metadata.num_rows * len(file.schema_arrow.names) * MIN_CELL
     check_ratio(max(_announced(file), rows), len(data), name)
     flat, texts = flat_columns(file.schema_arrow, name, findings)
+    paths = [file.schema.column(at).path for at in range(len(file.schema))]
+    texts = [one for one in paths if one in texts or one.rsplit(".", 2)[0] in texts]
     file = arrow_parquet.ParquetFile(
         io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
     )
     batches = []
     for batch in file.iter_batches(batch_size=65_536, columns=flat, use_threads=False):
         budget.spend(batch.nbytes, name)
-        batches.append(batch)
+        batches.append(_with_cells(pa.Table.from_batches([batch]), name, budget))
     if batches:
-        rows = pa.Table.from_batches(batches)
+        rows = pa.concat_tables(batches)
     else:
-        rows = file.schema_arrow.empty_table().select(flat)
+        rows = _with_cells(file.schema_arrow.empty_table().select(flat), name, budget)
     rows.validate(full=True)
     return rows
 
 
-def flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str], list[str]]:
-    """Columns that can be read at all, and those of them that hold text."""
+def _with_cells(rows: Any, name: str, budget: Budget) -> Any:
+    """The rows with every list of plain values as one cell, with bars between them."""
+    for place, field in enumerate(rows.schema):
+        if not pa.types.is_list(field.type):
+            continue
+        cells = []
+        for chunk in rows.column(place).chunks:
+            for values in chunk:
+                some = [] if values.values is None else values.values.to_pylist()
+                cells.append("|".join(str(one) for one in some if one is not None))
+                budget.spend(len(cells[-1]), name)
+        rows = rows.set_column(place, field.name, pa.array(cells, pa.string()))
+    return rows
+
+
+def flat_columns(
+    schema: Any, name: str, findings: Findings, lists: bool = True
+) -> tuple[list[str], list[str]]:
+    """Columns that can be read at all, perhaps lists among them, and those that hold text."""
     if len(schema.names) > MAX_COLUMNS:
         raise refuse(
             "too-many-columns",
@@ -81,12 +100,13 @@ def flat_columns(schema: Any, name: str, findings: Findings) -> tuple[list[str],
             f"{len(schema.names):,} columns",
             "Give a long table: one event per row.",
         )
-    flat = [field.name for field in schema if _is_flat(field.type)]
-    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    kinds = {field.name: _inside(field.type) if lists else field.type for field in schema}
+    flat = [field.name for field in schema if _is_flat(kinds[field.name])]
+    texts = [field.name for field in schema if pa.types.is_string(_inside(field.type))]
     if len(flat) < len(schema.names):
         findings.note(
             f"{name}: {len(schema.names) - len(flat)} columns that are not plain "
-            "text, numbers or dates were not read."
+            "text, numbers or dates, or lists of them, were not read."
         )
     _check_names(flat, len(schema.names), name)
     return flat, texts
@@ -115,6 +135,11 @@ def _check_names(flat: list[str], total: int, name: str) -> None:
 def _announced(file: Any) -> int:
     groups = range(file.metadata.num_row_groups)
     return sum(int(file.metadata.row_group(group).total_byte_size) for group in groups)
+
+
+def _inside(kind: Any) -> Any:
+    """The type of the entries of a list; any other as it is."""
+    return kind.value_type if pa.types.is_list(kind) else kind
 
 
 def _is_flat(kind: Any) -> bool:

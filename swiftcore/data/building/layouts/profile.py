@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +25,13 @@ CODE_NAMES = re.compile(r"code|diag|dx|icd|ccs|concept|atc|ndc|snomed|rxcui|loin
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?")
 _COMPACT_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])([0-2]\d|3[01])")
 SEPARATORS = ("|", ";", ",")
+# rare, or also inside names: they separate codes, or what stands in ever new company
+IN_NAMES = (" / ", " + ", " & ", " - ", "/", "+", "&", "~", "^", "$", "#", "\\")
+_BRACKETS = re.compile(r"\s*[\[({]([^\[\](){}]*)[\])}]\s*")  # around lists that programs write
 NEARLY_ALL, MOST = 0.95, 0.9
 WORDS_OF_TEXT = 6
 MAX_GRADES = 5
+FEW_WORDS, MOVING = 5, 0.3  # entries of what describes others; of a list, those in several places
 
 
 @dataclass(frozen=True)
@@ -146,31 +150,69 @@ def list_separator(counts: Mapping[str, int]) -> str:
     """What separates the entries of lists in cells; "" when the cells hold no lists.
 
     In lists the same entries come back in other company; in a name such as "Diabetes, type 2" the
-    parts stay together, so that there are more parts than cells.
+    parts stay together and in their places.
     """
-    if any("\n" in text for text in counts):
-        return ""  # running text
-    for separator in SEPARATORS:
-        several = [text for text in counts if len(list_entries(text, separator)) > 1]
-        if len(several) < max(2, 0.1 * len(counts)):
+    lines = any("\n" in text for text in counts)  # running text, or an entry per line of a cell
+    for separator in ("\n",) if lines else (*SEPARATORS, *IN_NAMES):
+        cells = [list_entries(text, separator) for text in counts]
+        several = [cell for cell in cells if len(cell) > 1]
+        least = 0.5 if separator in IN_NAMES else 0.1
+        if len(several) < max(2, least * len(counts)):
             continue
-        entries = [list_entries(text, separator) for text in several]
-        known = Counter(one for text in counts for one in set(list_entries(text, separator)))
-        total = sum(map(len, entries))
-        again = sum(known[one] > 1 for cell in entries for one in cell) >= 0.5 * total
-        sure = separator != "," and len(several) >= 0.5 * len(counts)
-        if sure and again:
+        known = Counter(one for cell in cells for one in set(cell))
+        if _describe_others(several, known) or _measures(known):
+            continue
+        total = sum(map(len, several))
+        if sum(known[one] > 1 for cell in several for one in cell) < 0.5 * total:
+            continue
+        if separator in ("|", ";") and len(several) >= 0.5 * len(counts):
             spaced = f" {separator} "
-            apart = all(text.count(spaced) == text.count(separator) for text in several)
+            texts = [text for text in counts if separator in text]
+            apart = all(text.count(spaced) == text.count(separator) for text in texts)
             return spaced if apart else separator
-        wordy = any(len(one.split()) > WORDS_OF_TEXT for cell in entries for one in cell)
-        coded = sum(bool(CODE.fullmatch(one)) for cell in entries for one in cell) >= MOST * total
-        if again and not wordy and (coded or len(known) <= len(counts)):
+        coded = sum(bool(CODE.fullmatch(one)) for cell in several for one in cell) >= MOST * total
+        wordy = any(len(one.split()) > WORDS_OF_TEXT for one in known)
+        if coded or (not wordy and _keep_changing(cells, known, separator)):
             return separator
     return ""
 
 
+def _describe_others(several: Sequence[Sequence[str]], known: Counter[str]) -> bool:
+    """Whether lists say something of others, such as a code system: few words, repeated."""
+    repeat = sum(len(set(cell)) < len(cell) for cell in several)
+    return len(known) <= FEW_WORDS and repeat > 0.5 * len(several)
+
+
+def _measures(known: Mapping[str, int]) -> bool:
+    """Whether the entries of lists are dates or measurements, which are never features."""
+    kind = plain_kind(known)
+    return kind == "date" or (kind == "number" and not all(map(NUMBER_CODE.fullmatch, known)))
+
+
+def _keep_changing(cells: Sequence[Sequence[str]], known: Counter[str], separator: str) -> bool:
+    """Whether the parts of cells are entries of lists, rather than those of names."""
+    several = [cell for cell in cells if len(cell) > 1]
+    if separator in IN_NAMES:
+        return len(several) > 2 * len(known)
+    places: dict[str, set[int]] = {}
+    for cell in several:
+        for place, one in enumerate(cell):
+            places.setdefault(one, set()).add(place)
+    again = [len(places[one]) > 1 for one in places if known[one] > 1]
+    return len(known) <= len(cells) and sum(again) > MOVING * len(again)
+
+
 def list_entries(cell: str, separator: str) -> list[str]:
-    """The entries of a list in a cell; blanks around them are left only beside a bar."""
-    parts = [part for part in cell.split(separator) if not is_blank(part)]
-    return parts if separator == "|" else [part.strip() for part in parts]
+    """The entries of a list in a cell; blanks around them are left only beside a bar.
+
+    Brackets around the list and quotes around its entries are not part of them.
+    """
+    wrapped = _BRACKETS.fullmatch(cell)
+    inside = cell if wrapped is None else wrapped[1]
+    parts = [part for part in inside.split(separator) if not is_blank(part)]
+    return parts if separator == "|" else [_unquoted(part.strip()) for part in parts]
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text

@@ -35,7 +35,11 @@ from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import Problem, where_list
 
 MIN_ROWS = 8  # below, content tells nothing and names decide
+SITES_PER_ID = 1.5  # on average, from which on ids may have been counted at each site
 MIXED = 5  # yes-no columns beside a column of labels, from which on they may be the features
+_SITE = re.compile(
+    r"site|hospital|clinic|cent(er|re)|klinik|standort|krankenhaus|h[oô]pital|centro"
+)
 _BIRTH = re.compile(r"birth|dob$|geburt|naissance|nacimiento|nascita")
 
 
@@ -90,6 +94,8 @@ def _base_roles(
         visit = visit or (found if "visit" not in settings else "")
         if not row:
             doubts.append(_row_unclear(seen, rivals))
+        elif site := _site_of_ids(seen, row):
+            doubts.append(_id_of_two(seen.name, site, row))
     visit = "" if visit == row else visit
     value = named.value
     if "value" not in settings and seen.rows >= MIN_ROWS and value:
@@ -97,6 +103,20 @@ def _base_roles(
     outcome = named.outcome if _is_outcome(seen, settings, row, named.outcome) else ""
     date = _date(seen, settings, row, named)
     return ColumnRoles(row, (), value, outcome, date, visit), doubts
+
+
+def _site_of_ids(seen: SeenTable, row: str) -> str:
+    """A column of sites that most ids are seen at several of, as ids counted anew at each are."""
+    return next(
+        (
+            name
+            for name, profile in seen.profiles.items()
+            if name != row and profile.kind in ("label", "whole")
+            if _SITE.search(plain_name(name))
+            if seen.pairs_of(row, name) > SITES_PER_ID * seen.profiles[row].distinct
+        ),
+        "",
+    )
 
 
 def _is_outcome(seen: SeenTable, settings: Mapping[str, str], row: str, column: str) -> bool:
@@ -274,6 +294,17 @@ def _row_unclear(seen: SeenTable, rivals: Sequence[str]) -> Problem:
         seen.name,
         found,
         f"Set columns.row to one of {where_list(seen.columns, 12)}.",
+    )
+
+
+def _id_of_two(table: str, site: str, row: str) -> Problem:
+    return Problem(
+        "row-unclear",
+        "Most ids are seen at several sites, where they may be different patients",
+        f"{table}, columns {row} and {site}",
+        "ids that come back at other sites",
+        f"Set columns.row={site},{row} if every site counts its own patients, else "
+        f"columns.row={row}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a spreadsheet adds to a table: total lines below it, and cells merged over several rows."""
+"""What a spreadsheet adds to a table: headers again, total lines below, cells merged over rows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from swiftcore.data.building.layouts.profile import is_blank
-from swiftcore.data.reading.coded import Coded
+from swiftcore.data.reading.coded import Coded, pair
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.header import is_value, shape
 from swiftcore.data.reading.text_table import TextTable
@@ -19,6 +20,38 @@ _TOTAL = re.compile(r"\b(total|summe|gesamt|insgesamt|sum|somme|suma|totale|n\s*
 LOOKED_AT, LAST = 500, 3
 MIN_ROWS = 8
 MERGED = 0.1  # of the rows without an id, from which on cells may have been merged
+
+
+def without_repeated_headers(table: TextTable, findings: Findings) -> TextTable:
+    """The table without lines that say the header again, as exports page by page have them."""
+    again = None
+    for name in table.columns:
+        column = table.rows.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not pa.types.is_string(column.type):
+            return table
+        here = pc.equal(column, name)
+        again = here if again is None else pc.and_(again, here)
+        if not pc.any(again).as_py():
+            return table
+    if again is None:
+        return table
+    again = pc.fill_null(again, False)
+    findings.leave_out("lines that repeat the header", pc.sum(again).as_py(), table.name)
+    return TextTable(table.name, table.columns, table.rows.filter(pc.invert(again)))
+
+
+def with_joined_id(table: TextTable, columns: Sequence[str]) -> TextTable:
+    """The table with a further column of ids, made of several where one alone says not whose."""
+    first, *others = (table.coded(name) for name in columns)
+    for other in others:
+        both, pairs = pair(first, other, f"{first.name} / {other.name}")
+        whole = [f"{one} / {more}" if one.strip() and more.strip() else "" for one, more in pairs]
+        first = both.relabel(whole)
+    texts = pa.DictionaryArray.from_arrays(pa.array(first.codes), pa.array(first.labels))
+    rows = table.rows.append_column(first.name, texts)
+    return TextTable(table.name, (*table.columns, first.name), rows)
 
 
 def without_total_lines(table: TextTable, findings: Findings) -> TextTable:

@@ -9,7 +9,12 @@ from swiftcore.data.building.layouts.recognise import read_layout
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.building.layouts.shared_id import shared_ids
 from swiftcore.data.building.layouts.table_reading import TableReading
-from swiftcore.data.building.layouts.tidy import with_merged_cells, without_total_lines
+from swiftcore.data.building.layouts.tidy import (
+    with_joined_id,
+    with_merged_cells,
+    without_repeated_headers,
+    without_total_lines,
+)
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings, Preview
 from swiftcore.data.reading.text_table import TextTable
@@ -28,12 +33,20 @@ def preview(table: TextTable) -> Preview:
 def understood(
     tables: Sequence[TextTable], options: BuildOptions, findings: Findings
 ) -> tuple[list[TextTable], list[TableReading]]:
-    """Every table without totals and merged cells, and how it is read.
+    """Every table without repeated headers, totals and merged cells, and how it is read.
 
     Doubts are noted as problems; they stop the build, since a wrong guess would look like a result.
     """
+    tables = [without_repeated_headers(table, findings) for table in tables]
     tables = [without_total_lines(table, findings) for table in tables]
     settings = [_settings(table, len(tables) > 1, options, findings) for table in tables]
+    for number, setting in enumerate(settings):
+        ids = [
+            find_column(tables[number].columns, one) for one in setting.get("row", "").split(",")
+        ]
+        if len(ids) > 1 and all(ids):
+            tables[number] = with_joined_id(tables[number], ids)
+            settings[number] = {**setting, "row": tables[number].columns[-1]}
     if len(tables) > 1:
         _check_names(tables, options, findings)
         rows = shared_ids(tables, [SeenTable.of(table) for table in tables])

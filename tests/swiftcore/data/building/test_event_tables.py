@@ -270,7 +270,7 @@ def test_parquet_types(write: Write) -> None:
             "patient": pa.array([2**53 + 1, 2**53], pa.int64()),
             "code": pa.array(["a", "b"]).dictionary_encode(),
             "visit": pa.array([1.0, None]),
-            "nested": pa.array([[1], [2]]),
+            "nested": pa.array([[[1]], [[2]]]),
             "n": pa.array([1.5, 2.0]),
         }
     )

@@ -185,6 +185,8 @@ def hive(rng: random.Random) -> bytes:
 
 
 def resources(rng: random.Random) -> dict[str, list[dict[str, object]]]:
+    """Few conditions, since those that hardly anybody shares would be asked about."""
+
     def event(kind: str, key: str, who: str, code: str) -> dict[str, object]:
         coding = {"system": "http://snomed.info/sct", "code": code, "display": f"named {code}"}
         subject = {"reference": f"Patient/{who}"}
@@ -193,7 +195,7 @@ def resources(rng: random.Random) -> dict[str, list[dict[str, object]]]:
     events = rows(rng, 60)
     return {
         "Patient": [{"resourceType": "Patient", "id": f"p{k}"} for k in range(40)],
-        "Condition": [event("Condition", "code", a, b) for a, b, _ in events],
+        "Condition": [event("Condition", "code", a, f"{b[0]}01") for a, b, _ in events],
         "MedicationRequest": [
             event("MedicationRequest", "medicationCodeableConcept", a, c) for a, _, c in events
         ],

@@ -10,9 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
 
 from swiftcore.data.from_path.read_path import read_path
+from swiftcore.data.from_path.table_sources import tables_in
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.json_records import read_json_tables
@@ -27,7 +30,7 @@ LIMITS = BuildOptions().limits
 def test_values_stay_as_they_are_written_and_objects_become_columns() -> None:
     record = '{"id": 007e1, "n": 1.10, "big": 12345678901234567890, "on": true, "no": null}'
     record = record.replace("007e1", '"007"')
-    nested = '{"id": "8", "drug": {"name": "x", "dose": {"mg": 5}}, "codes": ["a", 1], "o": [{}]}'
+    nested = '{"id": "8", "drug": {"name": "x", "dose": {"mg": 5}}, "codes": ["a", 1], "o": [[]]}'
     findings = Findings()
     data = f"{record}\n{nested}\n".encode()
     table = read_json_tables(data, "a.jsonl", Budget(LIMITS), findings)[""]
@@ -37,6 +40,57 @@ def test_values_stay_as_they_are_written_and_objects_become_columns() -> None:
     assert rows["drug.name"] == ["", "x"] and rows["drug.dose.mg"] == ["", "5"]
     assert rows["codes"] == ["", "a|1"] and rows["no"] == ["", ""]
     assert [(one.count, "'o'" in one.reason) for one in findings.left_out] == [(1, True)]
+
+
+def test_a_list_of_objects_is_a_list_for_each_of_their_fields() -> None:
+    lines = b'{"id": "8", "dx": [{"code": "I10", "n": 1, "by": {}}, {"code": "E11"}], "e": []}\n'
+    findings = Findings()
+    table = read_json_tables(lines + b'{"id": "9"}', "a.jsonl", Budget(LIMITS), findings)[""]
+    assert {name: table.texts(name) for name in table.columns} == {
+        "id": ["8", "9"],
+        "dx.code": ["I10|E11", ""],
+        "dx.n": ["1", ""],
+        "e": ["", ""],
+    }
+    assert [one.reason for one in findings.left_out] == [
+        "values of 'dx.by' that are nested too deep"
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"p1": {"code": "a", "n": 1}, "p2": {"code": "b", "n": 2}, "p3": {"code": "c", "n": 3}},
+        {"id": ["p1", "p2", "p3"], "code": ["a", "b", "c"], "n": [1, 2, 3]},
+        {
+            "id": {"0": "p1", "1": "p2", "2": "p3", "3": "p4"},
+            "code": {"0": "a", "1": "b", "2": "c", "3": "d"},
+            "n": {"0": 1, "1": 2, "2": 3, "3": 4},
+        },
+    ],
+)
+def test_one_object_of_records_by_id_or_of_columns(content: dict[str, Any]) -> None:
+    data = json.dumps(content).encode()
+    table = read_json_tables(data, "a.json", Budget(LIMITS), Findings())[""]
+    assert table.texts("id")[:3] == ["p1", "p2", "p3"]
+    assert table.texts("code")[:3] == ["a", "b", "c"] and table.texts("n")[:3] == ["1", "2", "3"]
+
+
+def test_lists_in_parquet_and_duckdb_are_lists_in_cells(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    columns = {"id": ["1", "2", "3", "4"], "dx": [["a", "b"], [], None, ["c", None]]}
+    rows = pa.table({**columns, "n": [[1, 2], [3], [], None]})
+    parquet.write_table(rows, tmp_path / "a.parquet")
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute("CREATE TABLE events (id TEXT, dx TEXT[], n INT[])")
+        connection.register("made", rows)
+        connection.execute("INSERT INTO events SELECT * FROM made")
+    for name in ("a.parquet", "a.duckdb"):
+        source = Source(tmp_path / name, Budget(LIMITS))
+        (entry,) = tables_in(source, BuildOptions(), Findings()).entries
+        table = entry.read()
+        assert table.texts("dx") == ["a|b", "", "", "c"], name
+        assert table.texts("n") == ["1|2", "3", "", ""], name
 
 
 def test_a_damaged_line_is_named() -> None:
@@ -130,11 +184,11 @@ def test_duckdb_reads_plain_columns_and_runs_no_view(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(path := tmp_path / "a.duckdb")) as connection:
         connection.execute(
-            "CREATE TABLE events (patient INT, code TEXT, day TIMESTAMP, l INT[], "
+            "CREATE TABLE events (patient INT, code TEXT, day TIMESTAMP, l INT[][], "
             "much TEXT AS (repeat(code, 2)))"
         )
         connection.execute(
-            "INSERT INTO events VALUES (1, 'a', '2020-01-02', [1]), (2, 'b', NULL, [])"
+            "INSERT INTO events VALUES (1, 'a', '2020-01-02', [[1]]), (2, 'b', NULL, [])"
         )
         connection.execute("CREATE VIEW v AS SELECT range AS patient FROM range(1000000000000)")
     findings = Findings()
