@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -43,6 +44,7 @@ def run(patients: int, memory: str, iterations: int) -> dict[str, Any]:
             "fit": {one: found[one] for one in told},
             "fit_peak_gb": found["peak_memory_bytes"] / 1e9,
             "model_digest": found["model_digest"],
+            "load_average": os.getloadavg()[1],
         }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import platform
+import socket
 import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
@@ -19,6 +21,8 @@ COMPARED = ("swift-phenotyping", *PACKAGES, "dask", "distributed")
 PATIENCE = 60.0  # seconds for the first worker to come
 IN_WORKERS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C is for us
 TLS_FILES = ("ca-file", "client.cert", "client.key")
+Worker = tuple[str, int]
+"""A host and a process id."""
 
 
 @contextmanager
@@ -133,6 +137,11 @@ def _check_certificates() -> None:
             f"Set {wanted} to the files.",
             kind=InvalidSettings,
         )
+
+
+def here() -> Worker:
+    """Which process this is."""
+    return socket.gethostname(), os.getpid()
 
 
 def packages() -> dict[str, str]:

@@ -8,8 +8,6 @@ pure: what a dying worker takes with it, the scheduler has others compute again.
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import check_packages, packages
+from swiftcore.cluster.connection import Worker, check_packages, here, packages
 from swiftcore.cluster.sent_once import given
 from swiftcore.swift.parts.local_team import read_state, state_file, write_state
 from swiftcore.swift.parts.row_part import (
@@ -58,7 +56,7 @@ class Answered:
 
     states: Sequence[PartState]
     sums: Sequence[PartSums]
-    worker: tuple[str, int]
+    worker: Worker
 
     def __sizeof__(self) -> int:
         return sum(array.nbytes for one in self.states for array in one.arrays().values())
@@ -69,7 +67,7 @@ class Running:
     """The sum so far, and who has added to it."""
 
     sums: PartSums
-    workers: frozenset[tuple[str, int]]
+    workers: frozenset[Worker]
 
 
 def carry_out(loaded: Loaded, before: Answered | None, order: Order) -> Answered:
@@ -81,8 +79,7 @@ def carry_out(loaded: Loaded, before: Answered | None, order: Order) -> Answered
 
     with ThreadPoolExecutor(_threads()) as pool:
         found = list(pool.map(one, range(len(loaded.parts))))
-    here = (socket.gethostname(), os.getpid())
-    return Answered([state for state, _ in found], [sums for _, sums in found], here)
+    return Answered([state for state, _ in found], [sums for _, sums in found], here())
 
 
 def add_to(running: Running | None, answered: Answered) -> Running:
@@ -136,7 +133,7 @@ class DaskTeam:
 
     def __init__(self, client: Any, parts: Sequence[RowPart], shared: Shared) -> None:
         self._client = client
-        self.workers: set[tuple[str, int]] = set()
+        self.workers: set[Worker] = set()
         homes = sorted(client.scheduler_info(n_workers=-1)["workers"])
         cuts = np.linspace(0, len(parts), min(len(homes), len(parts)) + 1).round().astype(int)
         self._groups = [range(low, high) for low, high in pairwise(cuts.tolist())]

@@ -6,8 +6,6 @@ that the scheduler gives it up; here such a part comes back with its reason, as 
 
 from __future__ import annotations
 
-import os
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,10 +16,8 @@ from uuid import uuid4
 from joblib import parallel_config
 from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import check_packages, connected, packages
+from swiftcore.cluster.connection import Worker, check_packages, connected, here, packages
 from swiftcore.cluster.sent_once import SentOnce
-
-Worker = tuple[str, int]
 
 
 class Helpers:
@@ -88,7 +84,7 @@ def there(
     """A call in the process of a worker, on one of its threads, and which process that was."""
     check_packages(wanted)
     with ThreadpoolController().limit(limits=1), parallel_config("sequential"):
-        return function(*arguments), (socket.gethostname(), os.getpid())
+        return function(*arguments), here()
 
 
 _HELPERS: ContextVar[Helpers | None] = ContextVar("helpers", default=None)

@@ -7,8 +7,6 @@ worker tells of every iteration and looks now and then whether it is to stop.
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -18,13 +16,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from swiftcore.cluster.connection import check_packages, packages
+from swiftcore.cluster.connection import Worker, packages
+from swiftcore.cluster.independent_parts import there
 from swiftcore.cluster.sent_once import SentOnce
 from swiftcore.fit_job import FitJob
 from swiftcore.progress import FitProgress, ProgressCallback
 
 PAUSE = 0.2  # seconds between two looks at a fit, from either side
-Worker = tuple[str, int]
 
 
 @dataclass
@@ -53,13 +51,9 @@ class _Reports:
         return self.stop
 
 
-def run_there(
-    job: tuple[Any, ...], begin: Mapping[str, Any], topic: str, wanted: Mapping[str, str]
-) -> tuple[Any, Worker]:
-    """A fit in the process of a worker, and which process that was."""
-    check_packages(wanted)
-    model = FitJob(*job).run(1, begin=begin, callback=_Reports(topic))
-    return model, (socket.gethostname(), os.getpid())
+def run_job(job: tuple[Any, ...], begin: Mapping[str, Any], topic: str) -> Any:
+    """A fit, in the process of a worker."""
+    return FitJob(*job).run(1, begin=begin, callback=_Reports(topic))
 
 
 class WholeFits:
@@ -96,7 +90,8 @@ class WholeFits:
         asked = dask.Event(topic, client=self._client)
         self._client.subscribe_topic(topic, said.hear)
         made_of = (job.spec, self._sent(job.tensor), self._sent(job.costs), job.labels)
-        future = self._client.submit(run_there, made_of, dict(begin), topic, packages(), key=topic)
+        asked_for = (run_job, made_of, dict(begin), topic)
+        future = self._client.submit(there, packages(), *asked_for, key=topic)
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         try:

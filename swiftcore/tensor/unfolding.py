@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,10 +62,11 @@ def unfold(
     tensor.check_mode(mode)
     others = tuple(axis for axis in range(tensor.n_modes) if axis != mode)
     places = tensor.coordinates
-    keys = [places[:, axis] for axis in others]
+    own, *keys = (_narrow(places[:, axis], tensor.shape[axis]) for axis in (mode, *others))
     if neighbourhoods is not None:
-        keys = [np.searchsorted(neighbourhoods, places[:, mode], side="right"), *keys]
-    order = np.lexsort((places[:, mode], *reversed(keys)))
+        found = np.searchsorted(neighbourhoods, places[:, mode], side="right")
+        keys = [_narrow(found, len(neighbourhoods)), *keys]
+    order = np.lexsort((own, *reversed(keys)))
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
     for key in keys:
@@ -79,3 +81,8 @@ def unfold(
         rows=places[order, mode].astype(np.int32),
         values=tensor.values[order],
     )
+
+
+def _narrow(numbers: NDArray[np.int64], most: int) -> NDArray[Any]:
+    """The same in as few bytes as hold them: numbers of one or two bytes sort ten times as fast."""
+    return numbers.astype(np.min_scalar_type(most))

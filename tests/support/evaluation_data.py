@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from swiftcore.data.building.documents import cooccurrence_tensor, read_corpus
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.reading.findings import Findings
+from swiftcore.evaluation.experiments.tuning import candidates, judge, search
 from swiftcore.tensor import Mode, SparseTensor
 
 
@@ -66,3 +68,13 @@ def small_corpus(n_documents: int = 60, seed: int = 0) -> Dataset:
         word_counts=corpus.word_counts(),
         words=corpus.words,
     )
+
+
+def small_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folds drawn once, rounds of one fold, few profiles: the same steps, fewer of them."""
+    monkeypatch.setattr(judge, "MAX_REPEATS", 1)
+    monkeypatch.setattr(judge, "ROUND_ROWS", 1)
+    monkeypatch.setattr(judge, "FOLDS", 3)
+    monkeypatch.setattr(search, "SEEDS", 2)
+    monkeypatch.setattr(candidates, "PROFILES", candidates.PROFILES[1:2])
+    monkeypatch.setattr(candidates, "UNWEIGHTED", candidates.UNWEIGHTED[:1])

@@ -6,7 +6,7 @@ import math
 import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -18,6 +18,8 @@ TESTS = Path(__file__).parents[1]
 Say = Callable[[str], None]
 Work = Callable[..., None]
 """Gets ``say`` first; whatever it has said is acknowledged, and must survive."""
+Words = Sequence[Sequence[str]]
+"""All that was acknowledged, one list for each life."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.dask_processes import Cluster, cluster
-from support.evaluation_data import planted_patients
+from support.evaluation_data import planted_patients, small_search
 
 from swiftcore.cli import main
 from swiftcore.cluster.independent_parts import experiments_on, helpers
@@ -51,8 +51,8 @@ def test_every_experiment_has_the_numbers_of_this_machine(kind: str, running: Cl
     assert numbers(there) == numbers(run_experiment(kind, data, settings))
 
 
-@pytest.mark.nightly  # some hundred fits
-def test_settings_are_chosen_alike(running: Cluster) -> None:
+def test_settings_are_chosen_alike(running: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_search(monkeypatch)
     data, settings = planted_patients(60), TuneSettings(ranks=(2,), minutes=0.0)
     with experiments_on(running.address) as team:
         there = tune(data, settings)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from support.evaluation_data import planted_patients, small_corpus
+from support.evaluation_data import planted_patients, small_corpus, small_search
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData
@@ -18,7 +18,7 @@ from swiftcore.evaluation.experiments import stability
 from swiftcore.evaluation.experiments.checkpoints import FAILED
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.trial import PROJECTION_STEPS, choose_lasso
-from swiftcore.evaluation.experiments.tuning import candidates, judge, search, tune
+from swiftcore.evaluation.experiments.tuning import judge, search, tune
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
 from swiftcore.evaluation.protocol.folds import Fold, read_labels
 from swiftcore.evaluation.protocol.preparation import prepare
@@ -30,14 +30,8 @@ ALL = TuneSettings(ranks=(2, 3), minutes=0.0)
 
 
 @pytest.fixture(autouse=True)
-def small_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folds drawn once, rounds of one fold, few profiles: the same steps, fewer of them."""
-    monkeypatch.setattr(judge, "MAX_REPEATS", 1)
-    monkeypatch.setattr(judge, "ROUND_ROWS", 1)
-    monkeypatch.setattr(judge, "FOLDS", 3)
-    monkeypatch.setattr(search, "SEEDS", 2)
-    monkeypatch.setattr(candidates, "PROFILES", candidates.PROFILES[1:2])
-    monkeypatch.setattr(candidates, "UNWEIGHTED", candidates.UNWEIGHTED[:1])
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_search(monkeypatch)
 
 
 @pytest.fixture(scope="module")
