@@ -43,6 +43,42 @@ def hidden(count: int, limit: int, total: int | None = None) -> str:
     return f"{count:,}"
 
 
+def hidden_overlap(both: int, first: int, second: int, rows: int, limit: int) -> str:
+    """How many rows are in two groups of known sizes, fit to be shown.
+
+    Whoever knows both sizes can work out three more counts: who is in one group only, or in none.
+    None of the four that is small may follow.
+
+    Parameters
+    ----------
+    both, first, second : int
+        In both groups, in the one, in the other.
+    rows : int
+        In all.
+    limit : int
+        The smallest count that may be shown; 0 shows all.
+    """
+    said = _overlap(both, first, second, rows, limit)
+    if said == f"{both:,}":
+        return said
+    least, most = max(0, first + second - rows), min(first, second)
+    near = {end + step for end in (0, least, first, second) for step in range(-limit, limit + 1)}
+    others = (n for n in near if least <= n <= most and n != both)
+    alike = any(_overlap(n, first, second, rows, limit) == said for n in others)
+    return said if alike else HIDDEN
+
+
+def _overlap(both: int, first: int, second: int, rows: int, limit: int) -> str:
+    small = [0 < count < limit for count in (both, first - both, second - both)]
+    if 0 < rows - first - second + both < limit or sum(small) > 1:
+        return HIDDEN
+    if small[0]:
+        return f"<{limit}"
+    if any(small):
+        return f">{(first if small[1] else second) - limit:,}"
+    return f"{both:,}"
+
+
 def rounded(count: int, limit: int) -> int:
     """The nearest multiple of the limit: for counts so many that differences would tell.
 

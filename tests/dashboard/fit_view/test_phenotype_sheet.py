@@ -171,7 +171,7 @@ def test_who_carries_it_is_as_in_the_raw_table(hospital: Sample, people: pd.Data
         for name in ("sex", "clinic"):
             shares = pd.crosstab(people[name], carries, normalize="columns")
             for value, (others, inside) in shares.iterrows():
-                assert f"{name} : {value} {inside:.0%} {others:.0%}" in text, sheet.identifier
+                assert f"{name}: {value} {inside:.0%} {others:.0%}" in text, sheet.identifier
 
 
 def test_rates_intervals_and_ratios_are_those_of_scipy(

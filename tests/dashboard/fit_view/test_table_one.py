@@ -13,12 +13,14 @@ from dashboard.fit_view.table_one import (
     OTHER,
     UNKNOWN,
     NumberLine,
+    Spread,
     TextLine,
     table_one,
 )
 from swiftcore.data.side_tables import Covariate
 
 ROWS = 600
+NEAR = ("2020-05-20", "2020-01-31", "2021-03-01")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,14 @@ def test_numbers_and_dates_are_those_of_pandas(people: pd.DataFrame) -> None:
             assert spread is not None
             found = [spread.low, spread.median, spread.high]
             np.testing.assert_allclose(found, expected[side].to_numpy(), rtol=1e-12)
-    assert table.lines[1].carriers.words("date").count("-") == 6  # type: ignore[union-attr]
+    assert isinstance(table.lines[1], NumberLine) and table.lines[1].carriers is not None
+    low, middle, high = people.loc[people["carries"], "born"].quantile([0.25, 0.5, 0.75]).dt.year
+    assert table.lines[1].carriers.words("date") == f"{middle} ({low} to {high})"
+
+
+def test_dates_near_each_other_are_told_by_the_month() -> None:
+    days = [(np.datetime64(day) - np.datetime64(0, "D")).astype(int) for day in NEAR]
+    assert Spread(*days).words("date") == "2020-05 (2020-01 to 2021-03)"
 
 
 def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
@@ -66,6 +75,20 @@ def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
     for one in line.values:
         assert one.carriers == pytest.approx(expected[True, one.value], rel=1e-12)
         assert one.others == pytest.approx(expected[False, one.value], rel=1e-12)
+
+
+def test_of_yes_and_no_one_line_is_enough(people: pd.DataFrame) -> None:
+    carries = people["carries"].to_numpy()
+    for yes, no in (("1", "0"), ("Yes", "No")):
+        words = np.where(people["died"], yes, no)
+        (line,) = table_one(carries, (Covariate("died", "text", words),), 11).lines
+        assert isinstance(line, TextLine)
+        ((said, one),) = line.told
+        assert (said, one.value, line.height) == ("died", yes, 1)
+        assert one.carriers == pytest.approx(people["died"][carries].mean())
+    (line,) = table_one(carries, (covariates(people)[2],), 11).lines
+    assert isinstance(line, TextLine)
+    assert [said for said, _ in line.told] == ["sex: female", "sex: male", f"sex: {UNKNOWN}"]
 
 
 def test_too_few_carriers_or_others_show_nothing(people: pd.DataFrame) -> None:
