@@ -7,7 +7,7 @@ count follows from what is shown. The reader may know all of these rules.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,25 +58,24 @@ def hidden_overlap(both: int, first: int, second: int, rows: int, limit: int) ->
     limit : int
         The smallest count that may be shown; 0 shows all.
     """
-    said = _overlap(both, first, second, rows, limit)
-    if said == f"{both:,}":
-        return said
-    least, most = max(0, first + second - rows), min(first, second)
-    near = {end + step for end in (0, least, first, second) for step in range(-limit, limit + 1)}
-    others = (n for n in near if least <= n <= most and n != both)
-    alike = any(_overlap(n, first, second, rows, limit) == said for n in others)
-    return said if alike else HIDDEN
+    corner = first + second - rows  # what both have in common at the least, where it is positive
 
+    def is_small(count: int) -> bool:
+        cells = (count, first - count, second - count, count - corner)
+        return any(0 < cell < limit for cell in cells)
 
-def _overlap(both: int, first: int, second: int, rows: int, limit: int) -> str:
-    small = [0 < count < limit for count in (both, first - both, second - both)]
-    if 0 < rows - first - second + both < limit or sum(small) > 1:
-        return HIDDEN
-    if small[0]:
-        return f"<{limit}"
-    if any(small):
-        return f">{(first if small[1] else second) - limit:,}"
-    return f"{both:,}"
+    def bound(count: int) -> str:
+        if 0 < count < limit:
+            return f"<{limit}"
+        few_left = any(0 < size - count < limit for size in (first, second))
+        return f">{min(first, second) - limit:,}" if few_left else HIDDEN
+
+    if not is_small(both):
+        return f"{both:,}"
+    near = {end + step for end in (0, corner, first, second) for step in range(-limit, limit + 1)}
+    possible = [n for n in near if max(0, corner) <= n <= min(first, second) and is_small(n)]
+    told = Counter(map(bound, possible))
+    return bound(both) if min(told.values()) > 1 else HIDDEN
 
 
 def rounded(count: int, limit: int) -> int:
