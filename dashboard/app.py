@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from dashboard.widgets.sidebar import show_sidebar
 from dashboard.widgets.tour import show_hint
 from swiftcore.errors import SwiftError, refuse
 
+LATER = ("pandas.io.formats.style", "scipy.special")  # what pages load when they first need it
 ICON = Path(__file__).with_name("icon.png")
 
 
@@ -63,6 +65,8 @@ def _draw() -> None:
     page.run()
     show_words(page.url_path or FIRST_PAGE)
     st.caption(f"{NOT_A_CAUSE} {state.vocabulary().caution}")
+    if state.get(state.Key.TABLE_SEEN):
+        _load_the_other_pages()
 
 
 def _pages() -> dict[str, st.Page]:
@@ -80,6 +84,13 @@ def _title(name: str, title: str) -> str:
         return state.phrase(title)
     names = cache.card(state.current_dataset()).mode_names
     return capital(plural(names[0])) if names else title
+
+
+@st.cache_resource(show_spinner=False)
+def _load_the_other_pages() -> None:
+    """Once a person has the first page to read: the first switch need not wait for imports."""
+    names = (*LATER, *(f"dashboard.views.{name}" for name in PAGES))
+    Thread(target=lambda: [import_module(name) for name in names], daemon=True).start()
 
 
 def _view(name: str) -> Callable[[], None]:

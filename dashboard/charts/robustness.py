@@ -81,7 +81,7 @@ def _name_ends(figure: go.Figure, means: pd.DataFrame, across: str, wording: str
     spread = float((means["mean"] + means["sd"]).max() - (means["mean"] - means["sd"]).min())
     line, edge = max(spread, 1e-6) * 0.042, float(means[across].max())
     short = short_title_of if wording == "scientist" else lambda one: method_words(one, wording)
-    texts = [style.wrapped(short(method), 18) for method in ends["method"]]
+    texts = [style.wrapped(short(method), 15, 3) for method in ends["method"]]
     places = _apart(ends["mean"].tolist(), [line * (1 + text.count("<br>")) for text in texts])
     for method, value, text, place in zip(ends["method"], ends["mean"], texts, places, strict=True):
         figure.add_annotation(

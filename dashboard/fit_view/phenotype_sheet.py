@@ -14,11 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.fit_view import phenotype_tables
+from dashboard.fit_view.card_room import features_listed, lines_listed
 from dashboard.fit_view.outcome_rates import OutcomeRates, outcome_rates
-from dashboard.fit_view.phenotype_tables import MAX_SHOWN, Link
+from dashboard.fit_view.phenotype_tables import Link, Profile
 from dashboard.fit_view.summary import FitSummary
-from dashboard.fit_view.table_one import TableOne, table_one
-from dashboard.privacy.small_counts import hidden
+from dashboard.fit_view.table_one import Line, TableOne, table_one
+from dashboard.privacy.small_counts import hidden, hidden_overlap
 from dashboard.store.reviews import Review
 from dashboard.store.rounds import Settlement
 from dashboard.text.wording import plural
@@ -56,18 +57,20 @@ class Feature:
 class ModeSheet:
     """The features of a phenotype in one mode, and a note on what its card does not list.
 
-    ``repeats`` says that an earlier mode has the same features with the same weights.
+    ``listed`` is how many of them the card has room for; ``repeats`` says that an earlier mode
+    has the same features with the same weights.
     """
 
     mode: str
     features: tuple[Feature, ...]
     note: str
+    listed: int
     repeats: bool = False
 
     @property
     def shown(self) -> tuple[Feature, ...]:
         """Those on the card."""
-        return self.features[:MAX_SHOWN]
+        return self.features[: self.listed]
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,17 @@ class PhenotypeSheet:
         return "{} of {} fits".format(*self.found_in) if self.found_in else ""
 
     @property
+    def who_first(self) -> tuple[Line, ...]:
+        """What is known of the carriers and has room beside the features."""
+        names = [[one.said for one in mode.shown] for mode in self.modes if not mode.repeats]
+        return self.who.lines[: lines_listed([line.height for line in self.who.lines], names)]
+
+    @property
+    def who_more(self) -> tuple[Line, ...]:
+        """The rest of it, to be unfolded."""
+        return self.who.lines[len(self.who_first) :]
+
+    @property
     def largest(self) -> float:
         """The longest bar of the card."""
         listed = [one for mode in self.modes for one in mode.shown]
@@ -196,10 +210,7 @@ def gather_sheet(
         found_again=summary.stability.get(name),
         reviews=() if blind else tuple(one for one in summary.reviews if one.phenotype == name),
         agreed=None if blind else summary.settled.get(name),
-        modes=tuple(
-            _mode(summary, phenotype, axis, mode)
-            for axis, mode in enumerate(phenotype.items, start=1)
-        ),
+        modes=_modes(summary, phenotype),
         who=table_one(carries, describing(dataset.side.covariates, dataset.outcome), summary.limit),
         rates=None if blind else _rates(carries, dataset, link, summary.limit),
         similar=tuple(
@@ -242,23 +253,37 @@ def _tells(one: Covariate, outcome: NDArray[Any]) -> bool:
     )
 
 
-def _mode(summary: FitSummary, phenotype: Phenotype, axis: int, mode: str) -> ModeSheet:
-    profile = summary.profile(phenotype, axis)
-    carriers = len(phenotype.rows)
+def _modes(summary: FitSummary, phenotype: Phenotype) -> tuple[ModeSheet, ...]:
+    """All modes; how much of each the card lists depends on how many there are."""
+    profiles = [summary.profile(phenotype, axis) for axis, _ in enumerate(phenotype.items, start=1)]
+    repeats = [phenotype_tables.repeats(summary.fit, axis + 1) for axis in range(len(profiles))]
+    drawn = [axis for axis, again in enumerate(repeats) if not again]
+    room = features_listed([profiles[axis].table["feature"].tolist() for axis in drawn])
+    listed = dict(zip(drawn, room, strict=True))
+    return tuple(
+        _mode(summary, phenotype, mode, profiles[axis], listed.get(axis, 0), repeats[axis])
+        for axis, mode in enumerate(phenotype.items)
+    )
+
+
+def _mode(
+    summary: FitSummary,
+    phenotype: Phenotype,
+    mode: str,
+    profile: Profile,
+    listed: int,
+    repeats: bool,
+) -> ModeSheet:
+    carriers, rows = len(phenotype.rows), summary.card.shape[0]
     features = tuple(
         Feature(
             str(row.feature),
             float(row.weight),
             float(row.lift),
-            hidden(int(row.rows), summary.limit, carriers),
+            hidden_overlap(int(row.rows), carriers, int(row.everywhere), rows, summary.limit),
             getattr(row, "spread", None),
         )
         for row in profile.table.itertuples()
     )
-    notes = profile.top(MAX_SHOWN).notes(summary.limit, plural(summary.row_noun))
-    return ModeSheet(
-        mode,
-        features,
-        "; ".join(notes) + "." if notes else "",
-        bool(phenotype_tables.repeats(summary.fit, axis)),
-    )
+    notes = profile.top(listed).notes(summary.limit, plural(summary.row_noun))
+    return ModeSheet(mode, features, "; ".join(notes) + "." if notes else "", listed, repeats)

@@ -25,7 +25,6 @@ from swiftcore.tensor import Mode, SparseTensor
 
 WEAK = 0.01  # features that make up less of a phenotype are hidden and counted
 MAX_BARS = 12
-MAX_SHOWN = 8  # bars of a card; the tables have all
 # A lasso weight is the change of the log odds when membership grows by one standard deviation:
 # 0.5 is odds of 1.6 to 1, 0.2 of 1.2 to 1.
 STRONG, MODERATE = 0.5, 0.2
@@ -39,8 +38,8 @@ class Profile:
     Attributes
     ----------
     table : DataFrame
-        feature, weight, lift, rows: the shown features, most relevant first; of a consensus
-        also spread.
+        feature, weight, lift, rows, everywhere (rows that have it, carriers or not): the shown
+        features, most relevant first; of a consensus also spread.
     weak : int
         Features with some weight that are not shown because they are weak.
     weak_share : float
@@ -74,7 +73,7 @@ class Profile:
         if self.weak:
             said.append(f"{self.weak} weaker ones are not listed (together {self.weak_share:.0%})")
         if self.rare:
-            said.append(f"{self.rare} are hidden because fewer than {limit} {rows} have them")
+            said.append(f"{self.rare} that fewer than {limit} {rows} have are hidden")
         return said
 
 
@@ -160,7 +159,8 @@ def profile(
     limit : int
         Features of fewer rows than this are hidden: a rare code can give a person away.
     """
-    common = row_counts(has) >= limit
+    everywhere = row_counts(has)
+    common = everywhere >= limit
     behind = np.asarray(has[list(phenotype.rows)].sum(axis=0)).ravel()
     listed = phenotype.items[mode]
     strong = [item for item in listed if abs(item.weight) >= WEAK and common[item.index]][:MAX_BARS]
@@ -170,6 +170,7 @@ def profile(
             "weight": [item.weight for item in strong],
             "lift": [item.lift for item in strong],
             "rows": [int(behind[item.index]) for item in strong],
+            "everywhere": [int(everywhere[item.index]) for item in strong],
         }
     )
     if phenotype.found_in is not None:

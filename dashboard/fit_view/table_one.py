@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.fit_view.card_room import lines_of
 from dashboard.privacy.small_counts import HIDDEN, hidden, hide_table
 from swiftcore.data.side_tables import Covariate, CovariateKind
 
 MAX_LISTED = 8  # values of one covariate; the rarest are put together
-MAX_FIRST = 10  # lines that a card shows at once
+YES, NO = {"1", "yes", "true", "y"}, {"0", "no", "false", "n"}
+YEARS_APART = 3  # quartiles of a date that far apart need no months
 UNKNOWN, OTHER = "not known", "all others"
 Flags = NDArray[np.bool_]
 
@@ -31,10 +33,13 @@ class Spread:
     high: float
 
     def words(self, kind: CovariateKind) -> str:
-        """62 (51 to 70), or with dates."""
+        """62 (51 to 70); dates by the year, or by the month if they are near each other."""
         parts = (self.median, self.low, self.high)
         if kind == "date":
-            middle, low, high = (str(np.datetime64(round(part), "D")) for part in parts)
+            unit = "Y" if self.high - self.low > 365 * YEARS_APART else "M"
+            middle, low, high = (
+                str(np.datetime64(round(part), "D").astype(f"datetime64[{unit}]")) for part in parts
+            )
         else:
             middle, low, high = (
                 f"{part:.3g}" if abs(part) < 100 else f"{part:,.0f}" for part in parts
@@ -50,6 +55,11 @@ class NumberLine:
     kind: CovariateKind
     carriers: Spread | None
     others: Spread | None
+
+    @property
+    def height(self) -> int:
+        """Lines of a card that it takes."""
+        return max(lines_of(self.name), 2 if self.kind == "date" else 1)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,23 @@ class TextLine:
     name: str
     values: tuple[ShareLine, ...]
 
+    @property
+    def told(self) -> tuple[tuple[str, ShareLine], ...]:
+        """Each line with what it is called; of yes and no the yes says it all."""
+        known = {one.value.casefold(): one for one in self.values}
+        yes = [known[word] for word in YES & known.keys()]
+        if len(known) == 2 and yes and NO & known.keys():
+            return ((self.name, yes[0]),)
+        return tuple((f"{self.name}: {one.value}", one) for one in self.values)
+
+    @property
+    def height(self) -> int:
+        """Lines of a card that it takes."""
+        return sum(lines_of(name) for name, _ in self.told) or 1
+
+
+Line = NumberLine | TextLine
+
 
 @dataclass(frozen=True)
 class TableOne:
@@ -83,19 +110,7 @@ class TableOne:
 
     carriers: str
     others: str
-    lines: tuple[NumberLine | TextLine, ...]
-
-    @property
-    def first(self) -> tuple[NumberLine | TextLine, ...]:
-        """The covariates that a card has room for, at least one."""
-        heights = [len(one.values) or 1 if isinstance(one, TextLine) else 1 for one in self.lines]
-        fitting = int(np.searchsorted(np.cumsum(heights), MAX_FIRST, side="right"))
-        return self.lines[: max(1, fitting)]
-
-    @property
-    def more(self) -> tuple[NumberLine | TextLine, ...]:
-        """The others."""
-        return self.lines[len(self.first) :]
+    lines: tuple[Line, ...]
 
 
 def table_one(carries: Flags, covariates: Sequence[Covariate], limit: int) -> TableOne:

@@ -7,7 +7,7 @@ count follows from what is shown. The reader may know all of these rules.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,41 @@ def hidden(count: int, limit: int, total: int | None = None) -> str:
     if total is not None and total >= limit and 0 < total - count < limit:
         return f">{total - limit:,}"
     return f"{count:,}"
+
+
+def hidden_overlap(both: int, first: int, second: int, rows: int, limit: int) -> str:
+    """How many rows are in two groups of known sizes, fit to be shown.
+
+    Whoever knows both sizes can work out three more counts: who is in one group only, or in none.
+    None of the four that is small may follow.
+
+    Parameters
+    ----------
+    both, first, second : int
+        In both groups, in the one, in the other.
+    rows : int
+        In all.
+    limit : int
+        The smallest count that may be shown; 0 shows all.
+    """
+    corner = first + second - rows  # what both have in common at the least, where it is positive
+
+    def is_small(count: int) -> bool:
+        cells = (count, first - count, second - count, count - corner)
+        return any(0 < cell < limit for cell in cells)
+
+    def bound(count: int) -> str:
+        if 0 < count < limit:
+            return f"<{limit}"
+        few_left = any(0 < size - count < limit for size in (first, second))
+        return f">{min(first, second) - limit:,}" if few_left else HIDDEN
+
+    if not is_small(both):
+        return f"{both:,}"
+    near = {end + step for end in (0, corner, first, second) for step in range(-limit, limit + 1)}
+    possible = [n for n in near if max(0, corner) <= n <= min(first, second) and is_small(n)]
+    told = Counter(map(bound, possible))
+    return bound(both) if min(told.values()) > 1 else HIDDEN
 
 
 def rounded(count: int, limit: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.fit_view.summary import FitSummary
 from dashboard.session import state
@@ -49,12 +50,11 @@ def show() -> None:
     if not summary.phenotypes:
         nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
         return
-    head.caption(_about(summary), width="content")
+    _show_facts(head, summary)
     show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
         said = "The phenotype of this link is not in this result. Here is the first one."
         st.warning(state.phrase(said))
-    _show_facts(summary)
     show_parentage(summary)
     with st.container(key="side-by-side"):
         chosen = _show_list_and_card(summary)
@@ -111,24 +111,22 @@ def _card_first() -> None:
     st.caption("The charts follow.")
 
 
-def _about(summary: FitSummary) -> str:
-    card = summary.card
+def _show_facts(head: DeltaGenerator, summary: FitSummary) -> None:
+    """Beside the title, so that list and card keep their place whatever there is to say."""
+    card, fit = summary.card, summary.fit
+    finding = state.vocabulary().finding
     sizes = ", ".join(count_of(*pair) for pair in zip(card.shape, card.mode_names, strict=True))
-    many = count_of(len(summary.phenotypes), state.vocabulary().finding)
-    return (
-        f"{many} in {plain(card.name, 60)}: "
-        f"{plain(sizes, 200)}. Found by {title_of(summary.fit.method)}."
-    )
-
-
-def _show_facts(summary: FitSummary) -> None:
-    if summary.fit.signed:
-        st.caption(state.label("signs"))
-    if not summary.fit.converged:
-        st.warning(f"Not converged. {state.label('not_converged')}")
-    if summary.fit.dead:
-        dead = count_of(len(summary.fit.dead), state.vocabulary().finding)
-        st.caption(f"Died out and not shown: {dead}.")
+    said = [
+        f"{count_of(len(summary.phenotypes), finding)} in {plain(card.name, 60)}: "
+        f"{plain(sizes, 200)}. Found by {title_of(fit.method)}."
+    ]
+    if fit.dead:
+        said.append(f"Died out and not shown: {count_of(len(fit.dead), finding)}.")
+    if fit.signed:
+        said.append(state.label("signs"))
+    head.caption(" ".join(said), width="content")
+    if not fit.converged:
+        head.badge("Not converged", color="orange", help=state.label("not_converged"))
 
 
 def _chosen_order(summary: FitSummary) -> str:

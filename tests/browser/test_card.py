@@ -93,6 +93,23 @@ def test_axe_finds_nothing_in_either_theme(sample_server: Server, visit: Visit, 
     visitor.is_well()
 
 
+def test_a_person_chooses_dark_in_the_menu_and_keeps_it(
+    sample_server: Server, visit: Visit
+) -> None:
+    visitor = visit(sample_server)
+    visitor.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    visitor.open()
+    visitor.page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    visitor.page.get_by_role("menuitemradio", name="Dark").click()
+    visitor.page.keyboard.press("Escape")
+    for _ in ("chosen", "kept"):
+        shade = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+        visitor.page.wait_for_function(f"() => {shade} === 'rgb(18, 23, 29)'", timeout=PATIENCE)
+        assert visitor.still().axe() == []
+        visitor.reload()
+    visitor.is_well()
+
+
 def test_the_slider_moves_the_bars_and_a_circle_opens_its_card(
     sample_server: Server, visit: Visit
 ) -> None:

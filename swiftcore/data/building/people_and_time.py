@@ -31,7 +31,18 @@ from swiftcore.tensor import SparseTensor
 MAX_EVENTS = 50_000_000  # dated events of one data set; more are no timeline any more
 AGE_NAME = "age at last record"
 _CONCEPT = re.compile(r"^(?!.*source).*_concept_id$", re.IGNORECASE)
-_KNOWN_CONCEPTS = {"8507": "male", "8532": "female", "0": ""}  # of OMOP's standard vocabulary
+_KNOWN_CONCEPTS = {  # of OMOP's standard vocabulary
+    "0": "",
+    "8507": "male",
+    "8532": "female",
+    "8515": "Asian",
+    "8516": "Black or African American",
+    "8527": "White",
+    "8557": "Native Hawaiian or Other Pacific Islander",
+    "8657": "American Indian or Alaska Native",
+    "38003563": "Hispanic or Latino",
+    "38003564": "Not Hispanic or Latino",
+}
 
 
 @dataclass(frozen=True, eq=False)

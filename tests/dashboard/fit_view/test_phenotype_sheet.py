@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -14,92 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scipy.stats.contingency import relative_risk
+from support.shipped_sample import GIVEN_NAME, REVIEWER, Sample
 
-from dashboard.charts.style import MODE_COLOURS
 from dashboard.fit_view.outcome_rates import outcome_rates
-from dashboard.fit_view.phenotype_sheet import PhenotypeSheet, describing, gather_sheet
-from dashboard.fit_view.phenotype_tables import presence
-from dashboard.fit_view.summary import FEATURES_READ, FitSummary, summarize_fit
-from dashboard.jobs.samples import seed_samples
-from dashboard.report.templates import render
-from dashboard.store.cards import newest_sound
-from dashboard.store.reviews import Review
-from dashboard.store.rounds import Judged
-from dashboard.store.store import Store
-from dashboard.text.wording import WORDS
-from swiftcore.data.dataset import Dataset
+from dashboard.fit_view.phenotype_sheet import describing
 from swiftcore.data.side_tables import Covariate
-from swiftcore.phenotypes.describe import describe_phenotypes
 
 RAW = Path(__file__).parents[3] / "sample_data"
-REVIEWER, GIVEN_NAME = "Dr Canary", "Name by a canary"
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A sample with its shipped result."""
-
-    dataset: Dataset
-    summary: FitSummary
-
-    def sheets(self, *, blind: bool = False) -> list[PhenotypeSheet]:
-        return [
-            gather_sheet(self.summary, one, self.dataset, blind=blind)
-            for one in self.summary.phenotypes.values()
-        ]
-
-    def carriers(self, sheet: PhenotypeSheet) -> pd.Index:
-        """The ids of the rows whose largest tenth or more it is, from the factors themselves."""
-        factors = self.summary.fit.factors
-        mass = factors[0] * factors[1].sum(axis=0) * factors[2].sum(axis=0)
-        share = mass / mass.sum(axis=1, keepdims=True)
-        part = self.summary.fit.identifiers.index(sheet.identifier)
-        labels = np.array(self.summary.fit.modes[0].labels)
-        return pd.Index(labels[share[:, part] >= 0.1])
-
-    def text(self, sheet: PhenotypeSheet, *, scientist: bool = False) -> str:
-        """What the card says, without its markup."""
-        wording = "scientist" if scientist else "clinician"
-        card = render(
-            "card_screen.html.j2",
-            words=WORDS[wording],
-            scientist=scientist,
-            colours=MODE_COLOURS,
-            sheet=sheet,
-            row_noun=self.summary.row_noun,
-            outcome=self.summary.card.outcome_name,
-            signed=False,
-        )
-        return " ".join(unescape(re.sub(r"<[^>]+>", " ", card)).split())
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
-    store = Store(tmp_path_factory.mktemp("samples"))
-    seed_samples(store)
-    found = {}
-    for card in store.datasets():
-        run = newest_sound(store.runs(card.id), "fit")
-        assert run is not None, "the samples ship with a result"
-        fit, dataset = store.fit(run.id), store.dataset(card.id)
-        review = Review(run.id, "P01", fit.phenotype_digest(0), REVIEWER, GIVEN_NAME, "yes")
-        summary = summarize_fit(
-            run.id,
-            card,
-            fit,
-            describe_phenotypes(fit.factors, fit.modes, FEATURES_READ, agreement=fit.agreement),
-            [presence(dataset.tensor, axis) for axis in (1, 2)],
-            Judged((review,)),
-            None,
-            0,
-        )
-        found[card.name] = Sample(dataset, summary)
-    return found
-
-
-@pytest.fixture(scope="module")
-def hospital(samples: dict[str, Sample]) -> Sample:
-    return samples["heart_failure"]
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +89,7 @@ def test_who_carries_it_is_as_in_the_raw_table(hospital: Sample, people: pd.Data
         for name in ("sex", "clinic"):
             shares = pd.crosstab(people[name], carries, normalize="columns")
             for value, (others, inside) in shares.iterrows():
-                assert f"{name} : {value} {inside:.0%} {others:.0%}" in text, sheet.identifier
+                assert f"{name}: {value} {inside:.0%} {others:.0%}" in text, sheet.identifier
 
 
 def test_rates_intervals_and_ratios_are_those_of_scipy(

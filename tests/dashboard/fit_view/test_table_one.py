@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
+from support.hidden_lines import check_line
 
 from dashboard.fit_view.outcome_rates import outcome_rates, risk_ratio, wilson
 from dashboard.fit_view.table_one import (
@@ -13,12 +13,14 @@ from dashboard.fit_view.table_one import (
     OTHER,
     UNKNOWN,
     NumberLine,
+    Spread,
     TextLine,
     table_one,
 )
 from swiftcore.data.side_tables import Covariate
 
 ROWS = 600
+NEAR = ("2020-05-20", "2020-01-31", "2021-03-01")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,14 @@ def test_numbers_and_dates_are_those_of_pandas(people: pd.DataFrame) -> None:
             assert spread is not None
             found = [spread.low, spread.median, spread.high]
             np.testing.assert_allclose(found, expected[side].to_numpy(), rtol=1e-12)
-    assert table.lines[1].carriers.words("date").count("-") == 6  # type: ignore[union-attr]
+    assert isinstance(table.lines[1], NumberLine) and table.lines[1].carriers is not None
+    low, middle, high = people.loc[people["carries"], "born"].quantile([0.25, 0.5, 0.75]).dt.year
+    assert table.lines[1].carriers.words("date") == f"{middle} ({low} to {high})"
+
+
+def test_dates_near_each_other_are_told_by_the_month() -> None:
+    days = [(np.datetime64(day) - np.datetime64(0, "D")).astype(int) for day in NEAR]
+    assert Spread(*days).words("date") == "2020-05 (2020-01 to 2021-03)"
 
 
 def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
@@ -66,6 +75,20 @@ def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
     for one in line.values:
         assert one.carriers == pytest.approx(expected[True, one.value], rel=1e-12)
         assert one.others == pytest.approx(expected[False, one.value], rel=1e-12)
+
+
+def test_of_yes_and_no_one_line_is_enough(people: pd.DataFrame) -> None:
+    carries = people["carries"].to_numpy()
+    for yes, no in (("1", "0"), ("Yes", "No")):
+        words = np.where(people["died"], yes, no)
+        (line,) = table_one(carries, (Covariate("died", "text", words),), 11).lines
+        assert isinstance(line, TextLine)
+        ((said, one),) = line.told
+        assert (said, one.value, line.height) == ("died", yes, 1)
+        assert one.carriers == pytest.approx(people["died"][carries].mean())
+    (line,) = table_one(carries, (covariates(people)[2],), 11).lines
+    assert isinstance(line, TextLine)
+    assert [said for said, _ in line.told] == ["sex: female", "sex: male", f"sex: {UNKNOWN}"]
 
 
 def test_too_few_carriers_or_others_show_nothing(people: pd.DataFrame) -> None:
@@ -113,47 +136,9 @@ def test_no_small_count_follows_from_what_is_shown() -> None:
             assert isinstance(line, TextLine)
             if line.values:
                 shown_seen += 1
-                hidden_seen += _check_line(line, carries, words, limit)
+                hidden_seen += check_line(line, carries, words, limit)
     assert shown_seen > 500
     assert hidden_seen > 200
-
-
-def _check_line(
-    line: TextLine, carries: NDArray[np.bool_], words: NDArray[np.str_], limit: int
-) -> int:
-    listed = [one.value for one in line.values]
-    pooled = pd.Series(words).where(pd.Series(words).isin(listed), OTHER)
-    counts = pd.crosstab(pooled, carries)
-    bounds = {}
-    for one in line.values:
-        inside, outside = int(counts.loc[one.value, True]), int(counts.loc[one.value, False])
-        for share, count, total in (
-            (one.carriers, inside, carries.sum()),
-            (one.others, outside, (~carries).sum()),
-        ):
-            assert share is None or share == pytest.approx(count / total)
-            assert share is None or not 0 < count < limit, "a small count is shown"
-        if one.carriers is None or one.others is None:
-            assert one.carriers is None and one.others is None, "the rest of a known total is shown"
-            ends = [_known_of(count, limit) for count in (inside, outside)]
-            both = inside + outside
-            low, high = max(ends[0][0], both - ends[1][1]), min(ends[0][1], both - ends[1][0])
-            small = any(0 < count < limit for count in (inside, outside))
-            bounds[one.value] = (low, high, inside, small)
-    hidden_sum = sum(inside for _, _, inside, _ in bounds.values())
-    for value, (low, high, _, small) in bounds.items():
-        rest = [ends for other, ends in bounds.items() if other != value]
-        least = max(low, hidden_sum - sum(ends[1] for ends in rest))
-        most = min(high, hidden_sum - sum(ends[0] for ends in rest))
-        assert not small or most > least, f"{value} follows from the rest: {counts}"
-    return len(bounds)
-
-
-def _known_of(count: int, limit: int) -> tuple[int, int]:
-    """What a reader who is told which hidden counts are 0, small or large knows of one."""
-    if count == 0:
-        return 0, 0
-    return (1, limit - 1) if count < limit else (limit, 10**6)
 
 
 def test_rates_are_those_of_a_direct_count(people: pd.DataFrame) -> None:
