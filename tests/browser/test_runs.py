@@ -21,7 +21,7 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     visitor = visit(server)
     build(visitor, write_events(tmp_path / "own.csv", rows=500, size=60)).go_to("Runs")
     before = len(server.store.runs())
-    ask_for_fit(visitor, 20, "Thorough")
+    ask_for_fit(visitor, 20, "Standard")
     visitor.sees(re.compile(r"\d+%, .*left"))
     run = newest_fit(server)
     dataset = server.store.run(run).dataset
@@ -39,7 +39,7 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     visitor.lists("P01").shows_charts(1)
 
     visitor.go_to("Runs")
-    ask_for_fit(visitor, 20, "Thorough").sees(re.compile(r" is done \("))
+    ask_for_fit(visitor, 20, "Standard").sees(re.compile(r" is done \("))
     visitor.sees(re.compile("in the store already"))
     assert newest_fit(server) == run and len(server.store.runs()) == before + 1
     visitor.page.get_by_role("button", name="Look at the result", exact=True).click()

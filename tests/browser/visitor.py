@@ -257,19 +257,20 @@ class Visitor:
         words = self.words()
         assert "Traceback" not in words and "error has been encountered" not in words
 
-    def axe(self) -> list[str]:
-        """What axe-core finds on the settled screen, as texts.
+    def axe(self, *rules: str) -> list[str]:
+        """What axe-core finds on the settled screen, by all its rules or by these, as texts.
 
         A finding counts if it stays: text that fades while a part is drawn anew has no contrast.
         """
         for _ in range(3):
-            if not (found := self._axe_once()):
+            if not (found := self._axe_once(rules)):
                 break
             self.still()
         return found
 
-    def _axe_once(self) -> list[str]:
-        found = Axe().run(self.page).response["violations"]
+    def _axe_once(self, rules: Sequence[str]) -> list[str]:
+        asked = {"runOnly": list(rules)} if rules else None
+        found = Axe().run(self.page, options=asked).response["violations"]
         return [
             f"{one['id']}: {_target(node)}\n{node['html'][:300]}"
             for one in found

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from support.tiny_store import ended, tiny_dataset
 
 from dashboard.jobs import jobs
 from dashboard.store.request import Request
 from dashboard.store.store import Store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_sought_once() -> Iterator[None]:
+    """Streamlit looks through all installed packages for every AppTest; its server does so once."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("sample_data/*.md")]
 _BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -34,4 +34,4 @@ def blocks(path: Path) -> list[Block]:
 def prose(path: Path) -> str:
     """A document without its fenced blocks and comments."""
     text = _BLOCK.sub("", path.read_text(encoding="utf-8"))
-    return _COMMENT.sub("", text)
+    return COMMENT.sub("", text)

@@ -7,9 +7,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from fenced import DOCUMENTS, README, ROOT, prose
+from fenced import COMMENT, DOCUMENTS, README, ROOT, prose
 
 MAX_WORDS, MAX_LINE = 1000, 120
+PARTS = ("swiftcore", "dashboard")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
@@ -33,8 +34,8 @@ def fault(path: Path, link: str) -> str:
 
 
 def test_it_is_short() -> None:
-    words = [word for word in prose(README).split() if re.search(r"\w", word)]
-    assert len(words) <= MAX_WORDS
+    text = COMMENT.sub("", README.read_text(encoding="utf-8"))
+    assert len([word for word in text.split() if re.search(r"\w", word)]) <= MAX_WORDS
 
 
 def test_its_lines_fit_a_screen() -> None:
@@ -52,6 +53,15 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_a_dead_link_would_be_found() -> None:
     assert fault(README, "docs/nowhere.md") and fault(README, "docs/evidence.md#nowhere")
     assert fault(README, "https:nowhere") and not fault(README, "docs/evidence.md#false-entries")
+
+
+def test_the_architecture_names_every_folder() -> None:
+    """All packages of both parts, and all folders beside them that git knows."""
+    listed = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```text")[1]
+    packages = [path.parent for part in PARTS for path in (ROOT / part).glob("*/__init__.py")]
+    beside = [path for path in ROOT.iterdir() if (path / "__init__.py").exists()]
+    names = {f"{path.name}/" for path in (*packages, *beside)}
+    assert len(names) > 20 and {name for name in names if name not in listed} == set()
 
 
 def test_every_picture_has_words() -> None:

@@ -22,7 +22,7 @@ from swiftcore.data.samples import load_sample
 def test_stability_of_a_fit_goes_on_after_a_kill(fitted_store: Store, fit_id: str) -> None:
     dataset = fitted_store.run(fit_id).dataset
     # so many parts that the kill comes before the last
-    request = Request("stability", dataset, {"folds": 25}, fit_id)
+    request = Request("stability", dataset, {"folds": 12}, fit_id)
     run_id = jobs.start(fitted_store, request)
     parts = fitted_store.root / "parts" / run_id
     wait_for(lambda: parts.is_dir() and any(parts.glob("*.json")))

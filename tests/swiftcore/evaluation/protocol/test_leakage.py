@@ -59,14 +59,15 @@ def perturbed(data: Dataset, rows: np.ndarray, rng: np.random.Generator) -> Data
 @pytest.mark.parametrize(
     ("number", "setting"), [(0, SHORT), (3, WEIGHTED)], ids=["plain", "weighted"]
 )
+@pytest.mark.parametrize("times", [12, pytest.param(100, marks=pytest.mark.nightly)])
 def test_test_rows_leave_no_trace_in_training(
-    make: Callable[[], Dataset], features: int, number: int, setting: str
+    make: Callable[[], Dataset], features: int, number: int, setting: str, times: int
 ) -> None:
     data = make()
     fold = make_folds(data, read_labels(data))[number]
     before = trained(data, fold, features, setting)
     rng = np.random.default_rng(number)
-    for _ in range(50):
+    for _ in range(times):
         assert trained(perturbed(data, fold.test, rng), fold, features, setting) == before
 
 
