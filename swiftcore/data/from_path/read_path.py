@@ -136,7 +136,7 @@ def _read_table(source: Source, options: BuildOptions, findings: Findings) -> Bu
 
 def _read_code_map(source: Source, options: BuildOptions, findings: Findings) -> Built:
     """A map is read and described, but it is no data set."""
-    for file in table_files(source.names) or list(source.names):
+    for file in table_files(source) or list(source.names):
         table = _table(source, file, options, findings)
         first, second = (len(table.coded(column).labels) for column in table.columns[:2])
         findings.note(f"{file} maps {first:,} codes to {second:,} groups.")

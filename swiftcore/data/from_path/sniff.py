@@ -12,8 +12,8 @@ from swiftcore.data.building.fhir import FHIR
 from swiftcore.data.bundle import is_bundle
 from swiftcore.data.from_path.table_sources import (
     ZIP_MAGIC,
+    files_with_tables,
     holder_of,
-    holds_tables,
     table_files,
     tables_in,
 )
@@ -45,6 +45,8 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"FEA1", "a Feather file"),
     (b"\xd0\xcf\x11\xe0", "an old or locked Office file (save it as .xlsx without a password)"),
     (b"MATLAB", "a MATLAB file"),
+    (b"$FL2", "an SPSS file"),
+    (b"<stata_dta>", "a Stata file"),
     (b"RDX", "an R data file"),
     (b"RDA", "an R data file"),
     (b"X\n\x00\x00", "an R data file"),
@@ -179,10 +181,10 @@ def _folder_kind(source: Source, options: BuildOptions, findings: Findings) -> s
             where_list(tensors),
             "Choose one of these files.",
         )
-    if holds_tables(names) and (kind := _tables_kind(source, options, findings)) != "tables":
+    if files_with_tables(source) and (kind := _tables_kind(source, options, findings)) != "tables":
         return kind
-    tables = table_files(names)
-    texts = category_files(names)
+    tables = table_files(source)
+    texts = category_files(tuple(name for name in names if name not in tables))
     if texts and len(texts) >= len(tables):
         return "documents"
     if tables and all(is_code_map(source, name) for name in tables):

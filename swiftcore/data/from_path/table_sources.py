@@ -45,22 +45,36 @@ _HOLDERS = re.compile(
 )
 _JSON = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 _TABLES = re.compile(r"\.(csv|tsv|parquet|tab)(\.gz)?$", re.IGNORECASE)
+_TEXT, MANY_TEXTS, TEXT_LINES = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE), 100, 5
 _SETS = {"raw", "tidy", *(layout.kind for layout in LAYOUTS)}  # not names of tables
 
 
-def table_files(names: tuple[str, ...]) -> list[str]:
-    """The files of a folder that are tables by their ending."""
-    return [name for name in names if _TABLES.search(name)]
+def table_files(source: Source) -> list[str]:
+    """The files of a folder that are tables, by their ending or as texts that are laid out so."""
+    texts = [name for name in source.names if _TEXT.search(name)]
+    laid_out = (
+        set() if len(texts) > MANY_TEXTS else set(filter(partial(_has_columns, source), texts))
+    )
+    return [name for name in source.names if _TABLES.search(name) or name in laid_out]
+
+
+def files_with_tables(source: Source) -> list[str]:
+    """The files of a folder that are tables or hold some."""
+    tables = set(table_files(source))
+    return [name for name in source.names if name in tables or _HOLDERS.search(name)]
+
+
+def _has_columns(source: Source, name: str) -> bool:
+    """Whether the first lines of a text all have as many tabs, semicolons, bars or (two) commas."""
+    lines = source.unpacked_head(name).replace(b"\0", b"").splitlines()[:-1][:TEXT_LINES]
+    marks = {b"\t": 1, b";": 1, b"|": 1, b",": 2}
+    counts = [({line.count(mark) for line in lines}, least) for mark, least in marks.items()]
+    return len(lines) > 1 and any(len(one) == 1 and min(one) >= least for one, least in counts)
 
 
 def table_names(titles: Iterable[str]) -> tuple[str, ...]:
     """What the option `tables` calls the tables with these titles."""
     return tuple(TABLE_ENDING.sub("", title.rsplit("/", 1)[-1]) for title in titles)
-
-
-def holds_tables(names: tuple[str, ...]) -> bool:
-    """Whether there are files whose ending is that of a table or of what holds tables."""
-    return any(_TABLES.search(name) or _HOLDERS.search(name) for name in names)
 
 
 def holder_of(head: bytes) -> str:
@@ -92,7 +106,7 @@ def tables_in(source: Source, options: BuildOptions, findings: Findings) -> Tabl
 
 def _entries(source: Source, options: BuildOptions, findings: Findings) -> Iterator[TableEntry]:
     several = source.path.is_dir() or source.is_archive
-    names = [name for name in source.names if not several or holds_tables((name,))]
+    names = files_with_tables(source) if several else list(source.names)
     if several:  # JSON next to tables tells about them, like any text there
         names = [name for name in names if not _JSON.search(name)] or names
     where = TABLE_ENDING.sub("", source.path.name.removesuffix(".zip"))
@@ -115,7 +129,7 @@ def _entries(source: Source, options: BuildOptions, findings: Findings) -> Itera
             yield from DuckdbFile(source, name, findings).entries()
         elif holder == "json":
             yield from _json_entries(source, name, head, findings)
-        elif not several or _TABLES.search(name):
+        elif not several or not _HOLDERS.search(name):
             yield _text_entry(source, name, head, options, findings)
         else:
             findings.note(f"{name} was not read: no table was recognised in it.")

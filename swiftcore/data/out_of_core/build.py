@@ -114,7 +114,7 @@ def _plans(path: Path, options: BuildOptions, findings: Findings) -> list[TableP
     limits = dataclasses.replace(options.limits, decoded_mb=NO_LIMIT)
     source = Source(path, Budget(limits))
     kind = sniff(source, options, findings)
-    files = table_files(source.names)
+    files = table_files(source)
     plain = kind == "tables" and len(files) == len(tables_in(source, options, findings).entries)
     if not plain or len(files) < 2 or source.is_archive or not path.is_dir():
         raise refuse(

@@ -175,3 +175,12 @@ def test_ids_counted_anew_at_every_site_are_asked_about_and_joined_when_told(wri
     both = read_path(path, BuildOptions(columns={"row": "Klinik, Nr"}), Findings()).tensor
     assert set(both.modes[0].labels) == {f"{site} / {who}" for site, who, _ in events}
     assert both.n_entries == 240
+
+
+@pytest.mark.parametrize("mark", ["\t", ",", "|"])
+def test_tables_in_a_folder_may_be_called_txt(write: Write, mark: str) -> None:
+    for name, place in (("dx", 0), ("rx", 1)):
+        lines = [mark.join((who, one, "x")) for who, both in ENTRIES.items() for one in both[place]]
+        path = write(f"ward/{name}.txt", "\n".join([mark.join(("mrn", name, "z")), *lines]) + "\n")
+    write("ward/readme.txt", "These are tables, we hope.\nSee them; use them.\n")
+    same_tensor(build(path.parent))
