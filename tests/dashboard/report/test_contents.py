@@ -42,7 +42,7 @@ def test_rare_features_and_small_counts_are_hidden() -> None:
         feature for each in report.phenotypes for mode in each.modes for feature in mode.features
     ]
     assert "RARE-CODE" not in {feature.name for feature in shown}
-    assert "hidden because fewer than 11" in report.phenotypes[0].modes[0].note
+    assert "are hidden (fewer than 11" in report.phenotypes[0].modes[0].note
     for feature in shown:
         if feature.rows.isdigit():
             assert int(feature.rows) == 0 or 11 <= int(feature.rows) <= 14 or feature.rows == "25"
