@@ -5,7 +5,6 @@ Real data are tried too where they lie beside the project; they are no part of i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from playwright.sync_api import Locator
 from support.made_runs import fitted
 from support.shapes import awkward
 
+from benchmarks.public_data import SHARED
 from browser.boxes import faults
 from browser.conftest import Visit
 from browser.server import Server, copy_of
@@ -24,7 +24,6 @@ from swiftcore.data.options import BuildOptions
 
 WIDTH, HEIGHT, PHONE = 1400, 900, (390, 6000)
 QUICK = {"max_iterations": 12, "n_restarts": 1}
-SHARED = Path(os.environ.get("SWIFT_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 REAL = {"gibleed_omop": {}, "synthea_1k": {"outcome": "death"}, "bbc/bbc": {}}
 PATHS = ("/", "/review", "/patients", "/prediction", "/robustness", "/data", "/runs", "/help")
 
