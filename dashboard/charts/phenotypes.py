@@ -16,6 +16,8 @@ from swiftcore.phenotypes.names import LESS
 NAMES_ABOVE = 90  # pixels for names at an angle
 MAP_CIRCLE = 70  # pixels across the largest
 MAP_HEIGHT = 480  # pixels for the places of all
+NOWHERE = (-10_000, -10_000)  # a box that covers nothing
+MAP_NARROW = 330  # pixels across on a phone
 MAP_NAME = 18  # letters of a name on the map
 BELOW = {"thickness": 10, "orientation": "h", "y": 0, "yanchor": "top", "len": 0.6}
 
@@ -104,17 +106,35 @@ def map_scale(table: pd.DataFrame) -> float:
     return (MAP_HEIGHT - MAP_CIRCLE) / extent if extent > 0 else float(MAP_HEIGHT)
 
 
+def _on_a_phone(table: pd.DataFrame) -> float:
+    """The same scale on the narrowest screen."""
+    extent = float(table["x"].max() - table["x"].min())
+    return min(map_scale(table), (MAP_NARROW - MAP_CIRCLE) / extent if extent > 0 else np.inf)
+
+
 def text_box(named: bool) -> tuple[int, int]:
     """Width and height, in pixels, of a text on the map: an id, perhaps with a name below."""
     return (MAP_NAME * 7, 34) if named else (30, 17)
 
 
 def _map_texts(table: pd.DataFrame) -> list[str]:
-    """Each id, with its name below where that covers no other text; the largest come first."""
-    places = table[["x", "y"]].to_numpy() * map_scale(table)
+    """Each id, with its name below where that covers no other text; the largest come first.
+
+    Ids that would cover that of a larger one, even on a phone, are left out.
+    """
+    order = np.argsort(-table["share"].to_numpy(), kind="stable")
+    places = table[["x", "y"]].to_numpy()
     boxes = np.array([text_box(False)] * len(table))
     texts = [str(one) for one in table["id"]]
-    for at in np.argsort(-table["share"].to_numpy(), kind="stable"):
+    kept: list[int] = []
+    for at in order:
+        near = np.abs(places[kept] - places[at]) * _on_a_phone(table) < text_box(False)
+        if near.all(axis=1).any():
+            texts[at], boxes[at] = "", NOWHERE
+        else:
+            kept.append(int(at))
+    places = places * map_scale(table)
+    for at in kept:
         room = (boxes + text_box(True)) / 2
         covers = (np.abs(places - places[at]) < room).all(axis=1)
         if covers.sum() == 1:  # itself

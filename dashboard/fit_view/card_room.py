@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 MAX_FEATURES, LEAST_FEATURES = 8, 2  # of one mode
 MAX_LINES, LEAST_LINES = 10, 3  # of what is known of the carriers
-ROOM = 504  # below name and facts
-HEAD, LINE, NOTE, GAP = 22, 19, 34, 8
-ENDING = 166  # outcome rates and the most similar phenotypes
+ROOM = 530  # below name and facts
+HEAD, LINE, NOTE, GAP = 22, 19, 50, 8
+ENDING = 185  # outcome rates and the most similar phenotypes
 FEATURE, SECOND_LINE = 28, 15.5
-LETTERS = 27  # of a name that certainly stands on one line
+LETTERS = 27  # of a feature's name that certainly stands on one line
+COVARIATE, DIGITS = 18, 13  # the same of what is known of the carriers, and of its numbers
 
 
 def features_listed(names: Sequence[Sequence[str]]) -> list[int]:
@@ -36,7 +37,7 @@ def lines_listed(heights: Sequence[int], names: Sequence[Sequence[str]]) -> int:
     """
     tall = max((sum(map(_height, each)) for each in names), default=0.0)
     pairs = (len(names) + 1) // 2
-    left = ROOM - pairs * (tall + HEAD + NOTE + GAP) - HEAD - LINE
+    left = ROOM - pairs * (tall + HEAD + NOTE + GAP) - 2 * HEAD - LINE
     lines = min(MAX_LINES, max(LEAST_LINES, int(left / LINE)))
     total = count = 0
     for height in heights:
@@ -62,6 +63,7 @@ def _height(name: str) -> float:
     return FEATURE + SECOND_LINE * (len(name) > LETTERS)
 
 
-def lines_of(name: str) -> int:
-    """How many lines a covariate's name takes."""
-    return 1 + (len(name) > LETTERS)
+def lines_of(name: str, *numbers: str) -> int:
+    """How many lines a covariate takes: its name two at the most, its numbers what they need."""
+    tall = 2 if len(name) > COVARIATE else 1
+    return max(tall, *(-(-len(one) // DIGITS) for one in numbers), 1)

@@ -73,7 +73,7 @@ class Profile:
         if self.weak:
             said.append(f"{self.weak} weaker ones are not listed (together {self.weak_share:.0%})")
         if self.rare:
-            said.append(f"{self.rare} that fewer than {limit} {rows} have are hidden")
+            said.append(f"{self.rare} rare ones are hidden (fewer than {limit} {rows})")
         return said
 
 

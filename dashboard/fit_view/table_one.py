@@ -33,7 +33,10 @@ class Spread:
     high: float
 
     def words(self, kind: CovariateKind) -> str:
-        """62 (51 to 70); dates by the year, or by the month if they are near each other."""
+        """62 (51 to 70), all with the same digits.
+
+        Dates are told by the year, or by the month if they are near each other.
+        """
         parts = (self.median, self.low, self.high)
         if kind == "date":
             unit = "Y" if self.high - self.low > 365 * YEARS_APART else "M"
@@ -41,9 +44,10 @@ class Spread:
                 str(np.datetime64(round(part), "D").astype(f"datetime64[{unit}]")) for part in parts
             )
         else:
-            middle, low, high = (
-                f"{part:.3g}" if abs(part) < 100 else f"{part:,.0f}" for part in parts
-            )
+            largest = max(map(abs, parts))
+            whole = largest >= 100 or all(part == round(part) for part in parts)
+            digits = 0 if whole else 1 if largest >= 10 else 2
+            middle, low, high = (f"{part:,.{digits}f}" for part in parts)
         return f"{middle} ({low} to {high})"
 
 
@@ -59,7 +63,8 @@ class NumberLine:
     @property
     def height(self) -> int:
         """Lines of a card that it takes."""
-        return max(lines_of(self.name), 2 if self.kind == "date" else 1)
+        sides = (self.carriers, self.others)
+        return lines_of(self.name, *(side.words(self.kind) for side in sides if side))
 
 
 @dataclass(frozen=True)

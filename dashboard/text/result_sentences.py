@@ -182,7 +182,7 @@ def _loss(scores: pd.DataFrame, about: Mapping[str, Any], ours: str) -> str:
     if fall.low != fall.low:
         return ""
     verdict = {"better": "a clear loss", "worse": "a clear gain"}
-    return f"; {verdict.get(fall.beside(0.0), 'whether that is a loss is unclear')}"
+    return f"; {verdict.get(fall.beside(0.0), 'these data cannot tell whether that is a loss')}"
 
 
 def survival(table: pd.DataFrame, found_from: float = FOUND_FROM) -> str:
@@ -215,7 +215,7 @@ def stability(table: pd.DataFrame, wording: str = SCIENTIST) -> str:
     parts = "of the folds" if technical else "of those with a part of the data"
     return (
         f"{text}; the least steady is {worst['phenotype']}, found again in "
-        f"{percent(worst['seeds'])} {starts} and {percent(worst['folds'])} {parts}."
+        f"{percent(worst['seeds'])} {starts} and in {percent(worst['folds'])} {parts}."
     )
 
 
@@ -287,12 +287,12 @@ def _ablation_in_words(folds: pd.DataFrame, about: Mapping[str, Any]) -> str:
         verdict = over_folds(gains, about).beside(0.0)
         verdicts.setdefault(verdict, []).append(recipe_words(recipe, "clinician"))
     said = {
-        "better": "clearly better than one with",
-        "worse": "clearly worse than one with",
-        UNCLEAR: "not clearly different from one with",
+        "better": "clearly better than with",
+        "worse": "clearly worse than with",
+        UNCLEAR: "not clearly different from that with",
     }
     parts = [f"{said[one]} {' or '.join(recipes)}" for one, recipes in verdicts.items()]
-    return f"With the similarity seen in the data, the prediction is {listed(parts)}."
+    return f"The prediction with the similarity seen in the data is {listed(parts)}."
 
 
 def settings_chosen(scores: pd.DataFrame) -> pd.DataFrame:

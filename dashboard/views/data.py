@@ -39,7 +39,7 @@ def show() -> None:
     st.title("Data")
     _say_built()
     if not state.current_dataset():
-        nothing_yet("There are no data yet. Hand over some files here.")
+        nothing_yet("There are no data yet. Add some files here.")
         guarded(add_from_files_or_database)
         return
     views = {

@@ -36,7 +36,7 @@ def show() -> None:
     noun = summary.row_noun if summary else "row"
     st.title(plain(capital(plural(noun)), 60), anchor=False)
     if summary is None or not summary.phenotypes:
-        nothing_yet("There is no finished result to look at yet.", "runs")
+        nothing_yet("There is no finished result for this data set yet.", "runs")
         return
     show_reviews_fault(summary.run)
     if not resolve_phenotype(summary):
@@ -77,7 +77,8 @@ def _show_all(summary: FitSummary, shared: np.ndarray) -> None:
     _show_page(summary, shared, part, f"members.{summary.run}.{by}.{page}")
     st.caption(
         f"{(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(part):,} of {len(rows):,}. "
-        "The stronger its colour, the larger a part of the row; less than 0.5 % is left blank. "
+        f"The stronger the colour, the more of the {plain(summary.row_noun, 40)} the {kind} makes "
+        "up; below 0.5% a cell is blank. "
         f"{MARK}"
     )
     _download(summary, shared, rows, "memberships")
@@ -238,7 +239,7 @@ def _show_strength(summary: FitSummary, shared: np.ndarray) -> None:
         f"strength_{chosen}",
     )
     left_out = " Groups too small to show are left out, too." if table["share"].isna().any() else ""
-    st.caption(f"Rows with hardly any of it (less than 0.5 %) are left out.{left_out}")
+    st.caption(f"Rows with hardly any of it (less than 0.5%) are left out.{left_out}")
 
 
 def _show_carriers(summary: FitSummary, carries: np.ndarray, outcome: np.ndarray | None) -> None:

@@ -48,7 +48,7 @@ def show() -> None:
         )
         return
     if not summary.phenotypes:
-        nothing_yet("This run found no phenotype: all of them died out. Try fewer.", "runs")
+        nothing_yet("This run found no phenotypes: all of them died out. Ask for fewer.", "runs")
         return
     _show_facts(head, summary)
     show_reviews_fault(summary.run)

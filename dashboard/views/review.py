@@ -33,7 +33,8 @@ def show() -> None:
     summary = fit_summary()
     if summary is None or not summary.phenotypes:
         nothing_yet(
-            "There are no phenotypes to judge yet: no run of this data set has finished.", "runs"
+            "There are no phenotypes to judge yet: no run of this data set has finished.",
+            "runs",
         )
         return
     unread = show_reviews_fault(summary.run)

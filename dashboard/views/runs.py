@@ -97,7 +97,7 @@ def _history() -> None:
     everything = st.toggle("Show the runs of all data sets", key="history.all")
     cards = cache.runs(None if everything else state.current_dataset() or None)
     if not cards:
-        st.info(state.phrase("Nothing was computed yet. The tab Find phenotypes starts with it."))
+        st.info(state.phrase("Nothing has been computed yet. Start with the tab Find phenotypes."))
         return
     names = {card.id: card.name for card in cache.store().datasets()}
     table = pd.DataFrame([_line(run, names) for run in cards])
@@ -299,9 +299,9 @@ def _compare_settings(one: RunCard, other: RunCard, here: FittedRun, there: Fitt
 
 def _import() -> None:
     st.markdown(
-        "Take in a run that was exported elsewhere. Its data set must be here already, or "
-        "in the bundle. It is marked as imported wherever it is shown, and never stands for "
-        "a result that was computed here."
+        "Bring in a run that was exported elsewhere. Its data set must be here already, or in "
+        "the bundle. Wherever it is shown it is marked as imported, so nobody takes it for a "
+        "result that was computed here."
     )
     file = ask_for_file(
         "Run bundle",

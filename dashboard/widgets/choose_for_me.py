@@ -38,8 +38,8 @@ def choose_for_me(card: DatasetCard) -> None:
     st.markdown(state.phrase(WHAT))
     if not card.classes:
         st.caption(
-            "These data have no outcome: settings are judged by how well entries of held-back rows "
-            "are foreseen."
+            "These data have no outcome, so settings are judged by how well they foresee entries "
+            "of rows that were held back."
         )
     minutes = st.segmented_control(
         "Time",

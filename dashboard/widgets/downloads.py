@@ -25,7 +25,7 @@ def show_report(summary: FitSummary) -> None:
     """The report as a page, as tables and for programs; no single row is in any of them."""
     st.header("Report", anchor=False)
     st.markdown(
-        "Everything on this result without any single row: a page to read and print, "
+        "All that may be shown of this result, and no single row: a page to read and print, "
         "tables, and a file for programs."
     )
     name = file_name(f"report_{summary.run[:8]}")

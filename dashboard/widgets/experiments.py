@@ -197,7 +197,7 @@ def show_about(found: Found) -> None:
             st.caption(f"Note: {plain(state.phrase(note), 400)}")
     if technical:
         many = count_of(len(technical), "technical note")
-        st.caption(f"{many}; the wording for data scientists shows more.")
+        st.caption(f"{many}: shown in the wording for data scientists.")
 
 
 def phenotype_names() -> dict[str, str]:

@@ -104,7 +104,7 @@ def _show_fields(summary: FitSummary, chosen: str, filled: dict[str, Any]) -> No
             **field("duplicate_of"),
             format_func=lambda each: clipped(summary.title(each), 80) if each else "Choose one",
         )
-    sure = "How sure are you? (1 = guessing, 5 = certain; may stay open)"
+    sure = "How sure are you? (1 = guessing, 5 = certain; optional)"
     st.segmented_control(sure, [1, 2, 3, 4, 5], **field("confidence"))
     st.text_area("Comment", max_chars=2000, height=68, **field("comment"))
 

@@ -42,8 +42,8 @@ def show_new_rows(summary: FitSummary) -> None:
     st.header(f"New {plain(plural(summary.row_noun), 40)}", anchor=False)
     st.markdown(
         state.phrase(
-            "Upload rows of the same kind. Each is described by itself, by the phenotypes "
-            "of this result; nothing is learned from it."
+            "Upload rows of the same kind. Each is described by the phenotypes of this result, "
+            "which stays as it is."
         )
     )
     box = st.expander("Upload a file", key="new_rows.upload", on_change="rerun")
@@ -63,7 +63,7 @@ def show_new_rows(summary: FitSummary) -> None:
     elif run.state.active:
         st.info("This is being computed; it appears here by itself.")
     else:
-        st.error(f"This was not computed: {plain(run.message, 300)} Upload the file again.")
+        st.error(f"This could not be computed: {plain(run.message, 300)} Upload the file again.")
     if not run.state.active:
         _delete(run)
 

@@ -44,6 +44,6 @@ def show_map(summary: FitSummary) -> None:
         picked=picked,
     )
     st.caption(
-        "Circles that are near have features in common; the larger, the more of the data. "
-        "Choose one by clicking it. Distances on a flat map are approximate."
+        "Circles near each other have features in common; the larger a circle, the more of the "
+        "data it makes up. Click one to open its card. Distances on a flat map are approximate."
     )

@@ -98,7 +98,7 @@ def _show_parts(table: pd.DataFrame, model: RiskModel, start: float, total: floa
     if not titles:
         st.info("Nothing here moves the chance away from the average.")
         return
-    axis = f"Adds to the {score}" if numbers else "Lowers the chance (left) or raises it (right)"
+    axis = f"Adds to the {score}" if numbers else "\u25c0 lowers it \u00b7 raises it \u25b6"
     show_figure(
         risk_parts(titles, drawn["adds"].tolist(), axis, numbers=numbers),
         f"Bars: what moves the predicted chance most: {', '.join(drawn['id'][:5])}",

@@ -39,8 +39,9 @@ def show_similarity() -> None:
     dataset = cache.dataset(state.current_dataset())
     names = {axis: dataset.tensor.modes[axis].name for axis in range(1, dataset.tensor.n_modes)}
     st.markdown(
-        "SWIFT forgives a mix-up of close features and charges one of distant features. They "
-        "are close when the same rows have them, or when you say so."
+        "SWIFT hardly minds when one feature stands for another that is close to it, and minds "
+        "much when the two are far apart. Features are close when the same rows have them, or "
+        "when you say so."
     )
     axis = int(
         st.selectbox(

@@ -75,12 +75,20 @@ def test_names_on_the_map_never_overlap_and_the_largest_has_one() -> None:
     boxes = [
         (x * scale, y * scale, *phenotypes.text_box("<br>" in text))
         for text, x, y in zip(texts, table["x"], table["y"], strict=True)
+        if text
     ]
-    named = [box for box, text in zip(boxes, texts, strict=True) if "<br>" in text]
-    assert 1 < len(named) < 12
+    named = [box for box, text in zip(boxes, filter(None, texts), strict=True) if "<br>" in text]
+    assert 1 < len(named) < 12 and len(boxes) > 8
     for one, other in itertools.product(named, boxes):
         apart = [abs(one[at] - other[at]) >= (one[at + 2] + other[at + 2]) / 2 for at in (0, 1)]
         assert one is other or any(apart)
+
+
+def test_of_two_phenotypes_at_one_place_the_larger_is_named() -> None:
+    table = pd.DataFrame({"x": [0.0, 0.01, 1.0], "y": [0.0, 0.0, 1.0], "share": [0.2, 0.5, 0.3]})
+    table = table.assign(id=["P01", "P02", "P03"], name="short")
+    texts = phenotypes.phenotype_map(table, "P01").data[0].text
+    assert list(texts) == ["", "P02<br>short", "P03<br>short"]
 
 
 def test_the_comparison_is_told_as_the_numbers_have_it() -> None:

@@ -84,8 +84,10 @@ def test_who_carries_it_is_as_in_the_raw_table(hospital: Sample, people: pd.Data
         assert sorted(names) == ["age", "clinic", "sex", "visits"]  # not the date of the outcome
         for name in ("age", "visits"):
             for side in (carries, ~carries):
-                low, middle, high = people.loc[side, name].quantile([0.25, 0.5, 0.75])
-                assert f"{middle:.3g} ({low:.3g} to {high:.3g})" in text, (sheet.identifier, name)
+                spread = people.loc[side, name].quantile([0.25, 0.5, 0.75])
+                digits = 0 if (spread % 1 == 0).all() else 1 if spread.max() >= 10 else 2
+                low, middle, high = (f"{value:.{digits}f}" for value in spread)
+                assert f"{middle} ({low} to {high})" in text, (sheet.identifier, name)
         for name in ("sex", "clinic"):
             shares = pd.crosstab(people[name], carries, normalize="columns")
             for value, (others, inside) in shares.iterrows():

@@ -77,6 +77,15 @@ def test_shares_are_those_of_pandas(people: pd.DataFrame) -> None:
         assert one.others == pytest.approx(expected[False, one.value], rel=1e-12)
 
 
+def test_median_and_quartiles_have_the_same_digits() -> None:
+    assert Spread(62.0, 51.0, 70.0).words("number") == "62 (51 to 70)"
+    assert Spread(60.7, 51.25, 69.0).words("number") == "60.7 (51.2 to 69.0)"
+    assert Spread(0.5, 0.25, 2.0).words("number") == "0.50 (0.25 to 2.00)"
+    assert Spread(1872934.7, 967796.1, 2890027.0).words("number") == (
+        "1,872,935 (967,796 to 2,890,027)"
+    )
+
+
 def test_of_yes_and_no_one_line_is_enough(people: pd.DataFrame) -> None:
     carries = people["carries"].to_numpy()
     for yes, no in (("1", "0"), ("Yes", "No")):

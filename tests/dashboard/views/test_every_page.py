@@ -14,7 +14,7 @@ EMPTY = {
     "patients": "no finished result",
     "prediction": "no data yet",
     "robustness": "no data yet",
-    "data": "Hand over some files",
+    "data": "Add some files",
     "runs": "no data to compute with",
     "help": "Alarm",
 }

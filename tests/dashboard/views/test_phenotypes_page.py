@@ -110,7 +110,7 @@ def test_small_counts_and_rare_features_are_hidden_in_real_data(
     page = tab(open_whole(store, monkeypatch), "tabs.phenotypes", "Table")
     table = page.dataframe[0].value
     assert table["Patients carrying it"].tolist() == ["<11"] * 3
-    assert "hidden because fewer than 11 patients" in card_words(page)
+    assert "are hidden (fewer than 11 patients)" in card_words(page)
     rows_with = {
         mode.labels[place]: len(set(data.tensor.coordinates[here, 0]))
         for axis, mode in enumerate(data.tensor.modes[1:], start=1)
