@@ -25,8 +25,8 @@ from benchmarks.public_data import NAMES, ROOT, load
 from swiftcore.data.dataset import Dataset
 from swiftcore.evaluation.experiments.trial import Trial, run_trial
 from swiftcore.evaluation.experiments.tuning.candidates import changes_of
+from swiftcore.evaluation.experiments.tuning.search import search
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
-from swiftcore.evaluation.experiments.tuning.tune import tuned_spec
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
 from swiftcore.evaluation.protocol.folds import Fold, Labels, make_folds, read_labels
 from swiftcore.evaluation.protocol.intervals import paired_interval
@@ -42,8 +42,9 @@ def scored(
     narrow = replace(dataset, tensor=choose_features(dataset, fold.train, FEATURES))
     known = np.sort(np.concatenate([fold.train, fold.validation]))
     kept = ROOT / "runs" / "tuned" / dataset.name
-    spec = tuned_spec(narrow, known, replace(asked, ranks=(rank,)), checkpoints=kept)
-    tuned = changes_of(spec)
+    found = search(narrow.with_rows(known), replace(asked, ranks=(rank,)), checkpoints=kept)
+    looked = {"tried": len(found.candidates) - len(found.not_tried), "of": len(found.candidates)}
+    tuned = changes_of(found.chosen.candidate.spec)
     lines = []
     for method, changes in (("swift", {}), ("tuned_swift", tuned)):
         recipe = str(changes.pop("costs", "cosine"))
@@ -56,9 +57,9 @@ def scored(
             recipe=recipe,
             seed=asked.seed,
         )
-        found = run_trial(narrow, labels, fold, CATALOGUE["swift"], trial)
+        got = run_trial(narrow, labels, fold, CATALOGUE["swift"], trial)
         line = {"data": dataset.name, "method": method, "rank": rank}
-        line |= {name: found.get(name, np.nan) for name in ("score", "second", "validation")}
+        line |= {name: got.get(name, np.nan) for name in ("score", "second", "validation")} | looked
         lines.append({**line, "fold": fold.number, "setting": json.dumps(changes), "costs": recipe})
         print(lines[-1], file=sys.stderr, flush=True)
     return lines
@@ -70,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
         minutes=chosen.minutes, guided=chosen.guided, seed=chosen.seed, jobs=chosen.jobs
     )
     lines = []
-    for dataset in load(chosen.data):
+    for dataset in load(chosen.data)[: chosen.data_sets]:
         labels = read_labels(dataset)
         for fold in make_folds(dataset, labels, FOLDS, 1, chosen.seed)[: chosen.folds]:
             for rank in chosen.ranks:
@@ -101,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("data", choices=NAMES)
     parser.add_argument("--ranks", nargs="+", type=int, default=[10, 20])
     parser.add_argument("--folds", type=int, default=FOLDS, help="outer folds to do, of five")
+    parser.add_argument("--data-sets", type=int, help="of the three of bbc_fresh")
     parser.add_argument("--minutes", type=float, default=10.0, help="of each search; 0: no limit")
     parser.add_argument("--guided", action="store_true")
     parser.add_argument("--seed", type=int, default=0)

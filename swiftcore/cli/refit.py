@@ -6,13 +6,17 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
 from swiftcore.cli.data_argument import add_set, screen
+from swiftcore.cli.extras import check_dashboard
 from swiftcore.cli.finished_result import FinishedResult, find_result
 from swiftcore.cli.fit import add_output, deliver, open_folder, run_fit
+from swiftcore.cli.fit_folder import add_folder
+from swiftcore.cli.store_argument import store_root
 from swiftcore.errors import InvalidSettings, Problem, SwiftError
 from swiftcore.fitting import FittedModel
 from swiftcore.phenotypes.guidance import (
@@ -59,6 +63,7 @@ def add_refit(commands: Any) -> None:
 
 def _refit(chosen: argparse.Namespace) -> int:
     began = time.time()
+    _bring_to_store(chosen)
     result = find_result(chosen)
     model = result.model
     steps = _steps(chosen, model)
@@ -70,6 +75,18 @@ def _refit(chosen: argparse.Namespace) -> int:
     took, run = spent(), _publish(result, fitted, began)
     deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took, began_as=model.spec)
     return 0
+
+
+def _bring_to_store(chosen: argparse.Namespace) -> None:
+    """Import a folder whose refit goes into a store: there a refit stands beside its parent."""
+    path = Path(chosen.result)
+    if chosen.data_dir is None or not path.exists():
+        return
+    check_dashboard()
+    from dashboard.store.store import Store  # late: it is an extra
+
+    folder = path if path.is_dir() else path.parent
+    chosen.result = add_folder(Store(store_root(chosen)), folder)
 
 
 def _steps(chosen: argparse.Namespace, model: FittedModel) -> list[Step]:

@@ -106,6 +106,8 @@ def _kind(setting: Setting) -> dict[str, Any]:
 
 
 def _pair(setting: Setting) -> str:
+    if setting.name == "mode_costs":
+        return "MODE=COST"
     return "NAME=NUMBER" if setting.items is float else "NAME=TEXT"
 
 
@@ -134,7 +136,7 @@ def _read_pairs(lines: list[str], setting: Setting) -> dict[str, Any]:
                 "An option cannot be understood",
                 setting.option,
                 repr(line),
-                f"Write {_pair(setting).lower()}.",
+                f"Write {_pair(setting)}.",
                 kind=InvalidSettings,
             )
     return pairs

@@ -72,8 +72,8 @@ class Seed:
     features: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        listed_ = ", ".join(f"{feature} ({mode})" for mode, feature in self.features)
-        return f"There is one with {listed_}"
+        words = (f"{feature} ({mode})" if mode else feature for mode, feature in self.features)
+        return f"There is one with {', '.join(words)}"
 
 
 Step = Merge | Split | Drop | Pin | Seed

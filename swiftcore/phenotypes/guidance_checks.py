@@ -270,7 +270,7 @@ def _conflicts(changes: Changes) -> Iterable[Problem]:
     dropped = {part for part, _ in changes.drops}
     for part in range(changes.rank):
         name = component_id(part, changes.rank)
-        found = [f"{merged.count(part)} merges"] * (part in merged)
+        found = ["a merge"] * merged.count(part)
         found += ["a split"] * (part in changes.splits)
         found += ["a dropped feature"] * (part in dropped and part in changes.pins)
         found += ["a pin"] * (part in changes.pins)

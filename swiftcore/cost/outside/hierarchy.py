@@ -26,7 +26,11 @@ from swiftcore.data.building.ccs import (
     CcsCategory,
     ccs_categories,
     ccs_category,
+    ccs_codes,
+    ccs_codes_near,
     guess_systems,
+    plain_code,
+    shared_beginning,
 )
 
 Path = tuple[str, ...]
@@ -122,14 +126,21 @@ def _icd_path(feature: Named, usual: str, systems: Sequence[str]) -> Path:
 
 
 def _ccs_path(feature: Named, usual: str) -> Path:
+    """Below the category of a code; a category of the ICD below what all its codes share."""
     category = _category(feature)
     if category is not None:
         return _levels(category)
-    for system in _in_order(feature, usual, SYSTEMS):
-        for text in feature.texts:
-            category = ccs_category(text, system)
-            if category is not None:
-                return (*_levels(category), f"{system} {text.replace('.', '').upper()}")
+    coded = [(text, one) for one in _in_order(feature, usual, SYSTEMS) for text in feature.texts]
+    for text, system in coded:
+        category = ccs_category(text, system)
+        if category is not None:
+            return (*_levels(category), f"{system} {plain_code(text)}")
+    for text, system in coded:
+        near = ccs_codes_near(text, system) if icd_path(text, system) else ()
+        numbers = {ccs_codes(system)[code] for code in near}
+        if numbers:
+            above = shared_beginning(_levels(ccs_categories()[number]) for number in numbers)
+            return (*above, f"{system} {plain_code(text)}")
     return ()
 
 

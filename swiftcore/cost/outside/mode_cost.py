@@ -123,7 +123,7 @@ def _sources(
             known, cost = np.array([bool(path) for path in paths]), partial(path_cost, paths)
         if not known.any():
             raise _refuse_source(
-                name,
+                _title(name, tables),
                 where,
                 f"none of its {len(labels):,} features, such as '{labels[0] if labels else ''}'",
                 "Check that the names or codes are those of the data, or choose another cost.",
@@ -176,6 +176,12 @@ def _table(name: str, tables: Mapping[str, CostTable], where: str) -> CostTable:
             "Give the file again (--cost MODE=FILE), or attach it to the data set on page Data.",
         )
     return found
+
+
+def _title(name: str, tables: Mapping[str, CostTable]) -> str:
+    """What a person calls a source: a table by its file."""
+    table = tables.get(name.removeprefix(TABLE))
+    return name if table is None else table.source or name
 
 
 def _refuse_source(name: str, where: str, found: str, cure: str) -> InvalidCost:

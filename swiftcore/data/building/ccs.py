@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import gzip
+import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
@@ -89,9 +90,26 @@ def ccs_codes_below(beginning: str, system: str) -> list[str]:
     return codes[first:last]
 
 
+def ccs_codes_near(code: str, system: str) -> list[str]:
+    """All codes that begin as this one does, as far as any do: a category stands for those below.
+
+    The code is shortened from its end until codes begin so ("428" as it is, "I10.90" of the
+    German edition as "I10"), never below three characters.
+    """
+    plain = plain_code(code)
+    lengths = range(len(plain), SHORTEST - 1, -1)
+    return next(filter(None, (ccs_codes_below(plain[:length], system) for length in lengths)), [])
+
+
 @functools.cache
 def _sorted_codes(system: str) -> list[str]:
     return sorted(ccs_codes(system))
+
+
+def shared_beginning(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The places that all paths go through before they part."""
+    shared = itertools.takewhile(lambda places: len(set(places)) == 1, zip(*paths, strict=False))
+    return tuple(places[0] for places in shared)
 
 
 def icd_category(code: str, system: str) -> str:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.building.ccs import (
-    SHORTEST,
     SYSTEMS,
     ccs_categories,
     ccs_codes,
-    ccs_codes_below,
+    ccs_codes_near,
     guess_systems,
     icd_category,
     plain_code,
@@ -70,17 +69,13 @@ class CcsMap(CodeMap):
     def near(self, code: str, system: str) -> str:
         """The group that most codes have which begin like this one.
 
-        The code is shortened from its end until codes of the map begin so ("428" as it is,
-        "I10.90" of the German edition as "I10"), never below three characters. Of two groups
-        with equally many codes, the one whose codes come first is taken.
+        Of two groups with equally many codes, the one whose codes come first is taken.
         """
         if system not in self.groups:  # no diagnosis by its form: digits may mean anything
             return ""
         for part in code.split(","):
-            plain = plain_code(part)
-            for length in range(len(plain), SHORTEST - 1, -1):
-                if below := ccs_codes_below(plain[:length], system):
-                    return Counter(self.groups[system][one] for one in below).most_common(1)[0][0]
+            if below := ccs_codes_near(part, system):
+                return Counter(self.groups[system][one] for one in below).most_common(1)[0][0]
         return ""
 
 

@@ -15,9 +15,9 @@ from swiftcore.data.building.ccs import (
     ccs_categories,
     ccs_category,
     ccs_codes,
-    ccs_codes_below,
+    ccs_codes_near,
     guess_systems,
-    plain_code,
+    shared_beginning,
 )
 from swiftcore.phenotypes.labels import split_label
 
@@ -74,11 +74,5 @@ def _code_path(code: str, system: str) -> Path:
     known = ccs_category(code, system)
     if known is not None:
         return _path(known)
-    numbers = {ccs_codes(system)[one] for one in ccs_codes_below(plain_code(code), system)}
-    below = {_path(ccs_categories()[number]) for number in numbers}
-    shared: Path = ()
-    for names in zip(*below, strict=False):
-        if len(set(names)) > 1:
-            break
-        shared = (*shared, names[0])
-    return shared
+    numbers = {ccs_codes(system)[one] for one in ccs_codes_near(code, system)}
+    return shared_beginning(_path(ccs_categories()[number]) for number in numbers)

@@ -102,3 +102,18 @@ def test_a_run_of_the_dashboard_is_refitted_where_the_dashboard_finds_it(
     assert child.id in "".join(capsys.readouterr().err.split())
     assert child.request.run == parent and store.fit(child.id).rank == 3
     assert main(f"refit {'f' * 32} --pin P01 --data-dir {tmp_path / 'store'} --out x".split()) == 2
+
+
+def test_a_folder_is_brought_to_the_store_that_its_refit_goes_to(
+    fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dashboard.store.store import Store
+
+    words = f"refit {fitted / 'fit'} --merge P01 P02 --jobs 1"
+    assert main(words.split()) == 2  # nobody would see the result
+    assert "no-place" in capsys.readouterr().err
+    assert main(f"{words} --data-dir {tmp_path}".split()) == 0
+    parent, child = sorted(
+        Store(tmp_path).runs(kind="fit"), key=lambda card: -card.request.spec.rank
+    )
+    assert child.request.run == parent.id and parent.imported

@@ -73,7 +73,7 @@ def test_a_file_whose_name_looks_like_a_blend(events: Path) -> None:
         ("diagnosis=0.5*icd+0.6*cosine", "weights that add up to 1.1"),
         ("disease=icd", "Choose from patient, diagnosis, medication"),
         ("medication=atc", "none of its 2 features"),
-        ("diagnosis", "Write name=text"),
+        ("diagnosis", "Write MODE=COST"),
         ("diagnosis=bad.csv", "cost-cycle"),
     ],
 )

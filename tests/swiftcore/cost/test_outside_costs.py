@@ -99,6 +99,18 @@ def test_ccs_knows_codes_names_and_numbers() -> None:
     assert 0 < found.matrix[0, 1] < found.matrix[0, 2] == 1
 
 
+def test_ccs_takes_a_category_of_the_icd_as_what_all_its_codes_share() -> None:
+    """E11 has codes in two categories of diabetes, I50 in one; I10.90 is a German code."""
+    labels = ["E11 Type 2 diabetes", "E78.5", "I50", "Congestive heart failure; nonhypertensive"]
+    paths = code_paths(named_features([*labels, "I10.90", "E87", "250"]), "ccs")
+    assert paths[0] == ("3", "icd10 E11") and paths[1][0] == "3"
+    assert paths[2][:-1] == paths[3] == ("7", "7.2", "category 108")
+    assert paths[4][:2] == ("7", "7.1") and paths[6] == ("3", "icd9 250")
+    assert paths[5] == ("icd10 E87",)  # the codes below it are in two chapters
+    assert outside_cost("ccs", labels).missing == {}
+    assert code_paths(named_features(["E1", "Eleven"]), "ccs") == [(), ()]
+
+
 def test_a_category_number_is_no_code() -> None:
     """ "Adjustment disorders [650]" is a CCS category, not ICD-9 650, normal delivery."""
     with pytest.raises(InvalidCost):
@@ -190,6 +202,9 @@ def test_a_blend_lies_between_its_parts(percent: int, seed: int) -> None:
 def test_a_source_that_knows_nothing_is_refused() -> None:
     with pytest.raises(InvalidCost, match="none of its 2 features, such as 'aspirin'"):
         outside_cost("icd", ["aspirin", "ibuprofen"])
+    foreign = read_cost_bytes(b"child,parent\nx,A\ny,A\n", "own.csv")
+    with pytest.raises(InvalidCost, match=r"The cost 'own\.csv' cannot be used"):
+        outside_cost(foreign.text, ["aspirin"], tables={foreign.digest: foreign})
     with pytest.raises(InvalidCost, match="no such table"):
         outside_cost(f"table:{MATRIX.digest}", ["a"])
 
