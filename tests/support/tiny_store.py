@@ -45,7 +45,7 @@ def wait_for(done: Callable[[], bool], patience: float = PATIENCE) -> None:
     until = time.monotonic() + patience
     while not done():
         assert time.monotonic() < until, "it took too long"
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
 def ended(store: Store, run_id: str) -> RunCard:
