@@ -269,7 +269,7 @@ class Visitor:
         return found
 
     def _axe_once(self, rules: Sequence[str]) -> list[str]:
-        asked = {"runOnly": list(rules)} if rules else None
+        asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
         found = Axe().run(self.page, options=asked).response["violations"]
         return [
             f"{one['id']}: {_target(node)}\n{node['html'][:300]}"
