@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SPARSE := cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
 BY_SEED := swift cp_als cp_nmu similarity_cp cp_apr
 
-.PHONY: run check test lint bench evidence nightly sample screenshots docs chromium strace lock recompile clean
+.PHONY: run check test unseen lint bench evidence nightly sample screenshots docs chromium strace lock recompile clean
 
 run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
@@ -20,9 +20,12 @@ run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 check: lint  # what to run after every edit
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not nightly" --ignore tests/browser
 
-test: lint chromium strace  # the browser after the rest: it would wait for cores that compute
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
+test: $(READY) chromium strace  # the browser after the rest: it would wait for cores that compute
+	$(MAKE) --no-print-directory -j 2 lint unseen
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
+
+unseen: $(READY)  # all tests but those in the browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
 
 lint: $(READY)
 	$(BIN)/ruff check .
