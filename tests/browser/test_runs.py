@@ -19,7 +19,7 @@ def test_a_fit_outlives_page_reload_and_server_and_is_computed_once(
     server: Server, visit: Visit, tmp_path: Path
 ) -> None:
     visitor = visit(server)
-    build(visitor, write_events(tmp_path / "own.csv", rows=500, size=60)).go_to("Runs")
+    build(visitor, write_events(tmp_path / "own.csv", rows=300, size=40)).go_to("Runs")
     before = len(server.store.runs())
     ask_for_fit(visitor, 20, "Standard")
     visitor.sees(re.compile(r"\d+%, .*left"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator
@@ -26,6 +27,11 @@ WIDTH, HEIGHT, PHONE = 1400, 900, (390, 6000)
 QUICK = {"max_iterations": 12, "n_restarts": 1}
 REAL = {"gibleed_omop": {}, "synthea_1k": {"outcome": "death"}, "bbc/bbc": {}}
 PATHS = ("/", "/review", "/patients", "/prediction", "/robustness", "/data", "/runs", "/help")
+
+
+def at_night(*names: str) -> list[Any]:
+    """Data that try once more what others show in every run."""
+    return [pytest.param(name, marks=pytest.mark.nightly) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -107,14 +113,14 @@ def of_name(server: Server, name: str) -> DatasetCard:
     return next(one for one in server.store.datasets() if one.name == name)
 
 
-@pytest.mark.parametrize("name", ["long names", "four modes", "three modes"])
+@pytest.mark.parametrize("name", ["long names", "four modes", *at_night("three modes")])
 def test_cards_of_awkward_data_are_whole_on_one_screen(
     made: Server, visit: Visit, name: str
 ) -> None:
     walk_cards(visit(made), of_name(made, name))
 
 
-@pytest.mark.parametrize("name", ["long names", "heart_failure", "news"])
+@pytest.mark.parametrize("name", ["long names", *at_night("heart_failure", "news")])
 def test_nothing_is_cut_off_on_a_phone(made: Server, visit: Visit, name: str) -> None:
     tour_on_a_phone(visit(made), of_name(made, name))
 
