@@ -34,7 +34,7 @@ from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions, Limits
 from swiftcore.data.reading.findings import Findings
 
-EVENT_GOAL, TEXT_GOAL = 3.0, 2.0
+EVENT_GOAL, TEXT_GOAL = 1.5, 2.0
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 
 

@@ -15,7 +15,7 @@ from dashboard.session import cache, state
 from dashboard.session.state import Key
 from dashboard.text.display import clipped
 from dashboard.widgets.build_options import choose_options
-from dashboard.widgets.column_choice import show_first_rows
+from dashboard.widgets.column_choice import show_first_rows, show_previews
 from dashboard.widgets.handed_over import HandedFile, ask_for_files
 from dashboard.widgets.problems import show_problems
 from dashboard.widgets.tables import download_csv, show_table
@@ -23,7 +23,13 @@ from dashboard.widgets.text import plain
 from swiftcore.data.building.doubts import DOUBTS
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.parsed_tables import reading_options
-from swiftcore.data.from_path.sandbox import Inspection, build_path, inspect_path, read_kept
+from swiftcore.data.from_path.sandbox import (
+    Inspection,
+    build_path,
+    first_rows,
+    inspect_path,
+    read_kept,
+)
 from swiftcore.data.from_path.sniff import KINDS
 from swiftcore.data.options import BuildOptions
 from swiftcore.errors import InvalidData, SwiftError
@@ -65,8 +71,13 @@ def add_data() -> None:
         )
         return
     path = handed.path
+    early = st.empty()
     with st.spinner("Reading the files ..."):
+        if not _parsed(path, BuildOptions()).exists():
+            with early.container():
+                show_previews(first_rows(path))
         guess = inspect(path, BuildOptions())
+    early.empty()
     if not guess.kind:
         show_problems(InvalidData(guess.problems))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from dashboard.text.display import clipped
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
 from swiftcore.data.from_path.sandbox import Inspection
+from swiftcore.data.reading.findings import ColumnRole, Preview
 
 ONE = {  # roles of one column, by the name of the role in the inspection
     "row": ("Rows: whose an entry is", "id"),
@@ -39,16 +40,21 @@ MAX_VALUES = 4
 
 def show_first_rows(inspection: Inspection) -> None:
     """The first rows of every table, and what each column is taken for and why."""
-    if not inspection.previews:
+    show_previews(inspection.previews, inspection.roles)
+
+
+def show_previews(previews: Sequence[Preview], roles: Sequence[ColumnRole] = ()) -> None:
+    """A tab for every table."""
+    if not previews:
         return
-    tabs = st.tabs([clipped(one.table) for one in inspection.previews])
-    for tab, preview in zip(tabs, inspection.previews, strict=True):
+    tabs = st.tabs([clipped(one.table) for one in previews])
+    for tab, preview in zip(tabs, previews, strict=True):
         with tab:
             table = pd.DataFrame(list(preview.rows), columns=list(preview.columns))
             show_table(table, f"First rows of {clipped(preview.table)}")
-            roles = [one for one in inspection.roles if one.table == preview.table]
-            if roles:
-                cells = [(one.column, one.role, one.reason, one.examples) for one in roles]
+            own = [one for one in roles if one.table == preview.table]
+            if own:
+                cells = [(one.column, one.role, one.reason, one.examples) for one in own]
                 show_table(
                     pd.DataFrame(cells, columns=["Column", "Taken for", "Why", "For example"]),
                     f"What each column of {clipped(preview.table)} is taken for, and why",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.markup import escape
@@ -14,8 +15,8 @@ from swiftcore.data.bundle import write_bundle
 from swiftcore.data.databases.addresses import is_database
 from swiftcore.data.databases.build import build_from_database
 from swiftcore.data.databases.inspect_database import inspect_database
-from swiftcore.data.from_path.report import as_json, build_bundle, describe
-from swiftcore.data.from_path.sandbox import inspect_path
+from swiftcore.data.from_path.report import as_json, build_bundle, describe, describe_rows
+from swiftcore.data.from_path.sandbox import first_rows, inspect_path
 from swiftcore.data.option_help import options_as_text
 from swiftcore.data.options import BuildOptions, options_from_text
 from swiftcore.data.out_of_core.build import build_shards
@@ -84,7 +85,12 @@ def _inspect(chosen: argparse.Namespace) -> int:
     if is_database(str(path)):
         inspection = inspect_database(str(path), chosen.schema, options, _show_rows)
     else:
+        early = () if chosen.json else first_rows(path, options)
+        for preview in early:
+            sys.stdout.write("\n".join(describe_rows(preview)) + "\n\n")
+            sys.stdout.flush()
         inspection = inspect_path(path, options)
+        inspection = replace(inspection, previews=()) if early else inspection
     shown = json.dumps(as_json(inspection), indent=1) if chosen.json else describe(inspection)
     sys.stdout.write(shown + "\n")
     return 2 if inspection.problems else 0

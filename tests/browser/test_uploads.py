@@ -45,7 +45,7 @@ def test_eicu_tables(growing_server: Server, visit: Visit, shared: Shared) -> No
     looks_right(from_files_to_phenotypes(visit(growing_server), 5, *files), charts=2)
 
 
-def test_a_german_sheet_with_a_title_is_built_without_a_choice(
+def test_a_german_sheet_with_a_title_is_built_once_its_outcome_is_chosen(
     growing_server: Server, visit: Visit, tmp_path: Path
 ) -> None:
     sheet = write_german_export(tmp_path / "auszug.csv")
@@ -53,6 +53,7 @@ def test_a_german_sheet_with_a_title_is_built_without_a_choice(
     visitor.open("/data").open_tab("Add data").upload(sheet)
     visitor.sees(re.compile("1 line above the header skipped")).sees(re.compile("verlegt: ja"))
     visitor.shows_cells("Fallkennung", "it has several rows each")
+    visitor.choose("Column of the outcome", "verlegt").sees(re.compile("Outcome 'verlegt': ja"))
     visitor.press("Build the data set").sees(re.compile("The data set is built and kept"))
     visitor.still().sees(re.compile("60 Fallkennung x 12 Befund x 7 Präparat"))
     assert visitor.axe() == []

@@ -96,8 +96,11 @@ def _combined(
     keys = _cell_numbers(columns, shape)
     whole = bool((counts == np.floor(counts)).all() and counts.sum() < 2**53)
     # sums of whole numbers are exact in any order; fractions are added from small to large
-    order = np.argsort(keys, kind="stable") if whole else np.lexsort((counts, keys))
-    keys, counts = keys[order], counts[order]
+    if duplicates == "sum" and (counts == 1).all():  # the usual table: nothing moves with the keys
+        order = keys = np.sort(keys)
+    else:
+        order = np.argsort(keys, kind="stable") if whole else np.lexsort((counts, keys))
+        keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else order
     _report_repeats(order, first, duplicates, findings)
     if len(keys):
@@ -198,8 +201,9 @@ def _among_top(
 
 def support_of(places: NDArray[np.int64], axis: int, size: int) -> NDArray[np.int64]:
     """In how many rows each feature of a mode occurs."""
-    pairs = np.unique(places[:, 0] * size + places[:, axis])
-    return np.bincount(pairs % size, minlength=size)
+    pairs = np.sort(places[:, 0] * size + places[:, axis])
+    first = np.r_[[True] * bool(len(pairs)), pairs[1:] != pairs[:-1]].astype(bool)
+    return np.bincount(pairs[first] % size, minlength=size)
 
 
 def _closed_up(

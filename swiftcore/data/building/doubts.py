@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
+from swiftcore.data.building.build_tensor import support_of
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.errors import refuse, where_list
 from swiftcore.tensor import Mode, SparseTensor
 
 # codes of problems that a yes settles
-DOUBTS = ("modes-many", "mode-unique", "rows-lost", "table-on-its-side")
+DOUBTS = ("modes-many", "mode-unique", "rows-lost", "table-on-its-side", "tables-alike")
 MAX_MODES = 4
 MIN_PATIENTS, MAX_LOST = 20, 1 / 3
 MIN_LABELS, ALONE = 20, 0.9  # features, and the share of them in one row only
@@ -118,5 +117,5 @@ def _on_its_side(tensor: SparseTensor) -> bool:
 
 def _alone(tensor: SparseTensor, axis: int) -> int:
     """How many features of a mode only one row has."""
-    pairs = np.unique(tensor.coordinates[:, [axis, 0]], axis=0)
-    return int((np.bincount(pairs[:, 0], minlength=tensor.shape[axis]) == 1).sum())
+    support = support_of(tensor.coordinates, axis, tensor.shape[axis])
+    return int((support == 1).sum())

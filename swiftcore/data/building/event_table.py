@@ -53,7 +53,8 @@ def _check_roles(table: TextTable, roles: ColumnRoles, findings: Findings) -> No
             "No column can serve as a feature",
             table.name,
             f"columns {where_list(table.columns, 12)}",
-            "Say which columns are the row and the features (columns.row, columns.features).",
+            "Say which columns are the row and the features (columns.row, columns.features), or "
+            "which holds the text of documents (columns.text).",
         )
     findings.stop_if_problems()
 

@@ -67,7 +67,7 @@ def join_events(
             "No events belong together",
             " and ".join(table.name for table in tables),
             f"no {'visit' if how == 'visit' else tables[0].subject.name} with all of them, such as "
-            + ", ".join(f"'{_example(table)[:40]}' in {table.name}" for table in tables),
+            + ", ".join(f"{_example(table)} in {table.name}" for table in tables),
             "Check that both tables write the same ids alike"
             + ("." if how == "patient" else ", or join per patient."),
         )
@@ -75,7 +75,7 @@ def join_events(
 
 
 def _example(table: Events) -> str:
-    return table.subject.labels[table.subject.codes[0]] if len(table) else ""
+    return f"'{table.subject.labels[table.subject.codes[0]][:40]}'" if len(table) else "nobody"
 
 
 def by_visit(table: Events) -> tuple[Events, dict[str, str]]:

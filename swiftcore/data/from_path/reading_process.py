@@ -16,6 +16,7 @@ from typing import Any
 
 from swiftcore.cost.outside.read_file import read_cost_file
 from swiftcore.data.bundle import bundle_bytes
+from swiftcore.data.from_path.first_rows import look
 from swiftcore.data.from_path.read_path import check_shards, read_path
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
 from swiftcore.data.reading.findings import Findings
@@ -113,6 +114,8 @@ def _work(request: dict[str, Any]) -> str:
         if request["task"] == "costs":
             table = read_cost_file(request["path"], findings, options.limits)
             (folder / BUNDLE).write_bytes(table.to_bytes())
+        elif request["task"] == "look":
+            look(Path(request["path"]), options, findings)
         elif request["task"] == "inspect" and is_sharded(Path(request["path"])):
             summary = check_shards(Path(request["path"]), findings)
         else:

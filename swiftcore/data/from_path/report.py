@@ -32,7 +32,7 @@ def describe(inspection: Inspection) -> str:
         lines += ["", "Read:"]
         lines += [f"  {name}: {rows:,} rows" for name, rows in inspection.tables.items()]
     for preview in inspection.previews:
-        lines += ["", f"First rows of {preview.table}:", *_first_rows(preview)]
+        lines += ["", *describe_rows(preview)]
     if inspection.layout:
         lines += ["", f"Layout: {LAYOUTS.get(inspection.layout, inspection.layout)}."]
     if inspection.roles:
@@ -84,8 +84,8 @@ def as_json(inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def _first_rows(preview: Preview) -> list[str]:
-    """A small table of text, wide ones cut off."""
+def describe_rows(preview: Preview) -> list[str]:
+    """The first rows in lines of text, wide tables cut off."""
     shown = preview.columns[:MAX_COLUMNS]
     rows = [shown, *(row[: len(shown)] for row in preview.rows[:MAX_ROWS])]
     cells = [[" ".join(cell.split())[:MAX_WIDTH] for cell in row] for row in rows]
@@ -96,7 +96,8 @@ def _first_rows(preview: Preview) -> list[str]:
         for row in cells
     ]
     more = len(preview.columns) - len(shown)
-    return [*lines, f"  ... and {more} more columns"] if more else lines
+    rest = [f"  ... and {more} more columns"] if more else []
+    return [f"First rows of {preview.table}:", *lines, *rest]
 
 
 def _roles(roles: tuple[ColumnRole, ...]) -> list[str]:

@@ -24,6 +24,7 @@ from typing import Any
 from swiftcore.cost.outside.cost_table import CostTable, table_from_bytes
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.from_path.first_rows import is_large
 from swiftcore.data.from_path.read_path import read_shards
 from swiftcore.data.from_path.reading_process import BUNDLE, REPORT
 from swiftcore.data.options import MEGABYTE, BuildOptions, Limits
@@ -101,6 +102,14 @@ def inspect_path(
             built.chmod(0o600)
             os.replace(built, keep)
         return inspection
+
+
+def first_rows(path: str | Path, options: BuildOptions | None = None) -> tuple[Preview, ...]:
+    """The first rows of a large text table, at once; nothing of what is read as quickly whole."""
+    if not is_large(Path(path)):
+        return ()
+    with tempfile.TemporaryDirectory(prefix="swift-read-") as folder:
+        return _ask("look", Path(path), options or BuildOptions(), Path(folder)).previews
 
 
 def build_path(path: str | Path, options: BuildOptions | None = None) -> Dataset:

@@ -116,8 +116,10 @@ class Resources:
         if status:
             self.void[kind, status] = self.void.get((kind, status), 0) + 1
             return
-        codings, text = concept(resource.get("code") or resource.get("medicationCodeableConcept"))
-        medication = _dict(resource.get("medicationReference"))
+        either = _dict(resource.get("medication"))  # of R5
+        named = resource.get("medicationCodeableConcept") or either.get("concept")
+        codings, text = concept(resource.get("code") or named)
+        medication = _dict(resource.get("medicationReference") or either.get("reference"))
         reference, text = (
             _text(medication.get("reference")),
             text or _text(medication.get("display")),

@@ -27,7 +27,8 @@ def cell_text(value: Any) -> str | None:
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
+        whole = value.is_integer() and abs(value) < EXACT
+        return str(int(value)) if whole else f"{value:.15g}"  # as sheets show it
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(value, (datetime.date, datetime.time)):

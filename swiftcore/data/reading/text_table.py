@@ -38,6 +38,13 @@ class TextTable:
         """The first rows."""
         return TextTable(self.name, self.columns, self.rows.slice(0, rows))
 
+    def as_text(self) -> Any:
+        """The rows with every column as plain text, which tables of one kind have in common."""
+        whole = [
+            _as_text(self.rows.column(at)).cast(pa.string()) for at in range(len(self.columns))
+        ]
+        return pa.table(whole, names=list(self.columns))
+
     def coded(self, column: str) -> Coded:
         """One column as distinct texts and a code per row; a missing cell is empty text."""
         chunks = _as_text(self.rows.column(self.columns.index(column)))

@@ -7,7 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from swiftcore.data.building.layouts.profile import CODE, NO, Profile, list_separator, plain_kind
+from swiftcore.data.building.layouts.profile import (
+    CODE,
+    NO,
+    Profile,
+    list_separator,
+    numbers_are_codes,
+    plain_kind,
+)
 
 MIN_FLAGS, MIN_BESIDE = 3, 5  # columns of yes and no: alone, and beside other features
 _NUMBER = re.compile(r"\d+")
@@ -43,7 +50,7 @@ class FeatureGroup:
 
 
 def numbered_groups(
-    profiles: Mapping[str, Profile], kinds: tuple[str, ...] = ("label", "list", "text")
+    profiles: Mapping[str, Profile], usual: tuple[str, ...] = ("label", "list", "text")
 ) -> list[FeatureGroup]:
     """Columns such as diag_1 ... diag_9, that hold the same kind of entries."""
     stems: dict[str, dict[str, int]] = defaultdict(dict)
@@ -59,6 +66,8 @@ def numbered_groups(
     found = []
     for stem, numbers in stems.items():
         columns = [profiles[one] for one in sorted(numbers, key=numbers.__getitem__)]
+        coded = all(numbers_are_codes(one.name, one.counts) for one in columns)
+        kinds = (*usual, "whole", "number") if coded else usual
         if len(columns) > 1 and _in_a_row(numbers) and _one_kind(columns, kinds):
             found.append(_numbered(_stem_name(stem), columns))
         else:
@@ -164,6 +173,21 @@ def flag_groups(
         kept = [one for some in (flags, *graded) if len(some) >= MIN_FLAGS for one in some]
     names = [one.name for one in kept]
     return _by_prefix(names, order) if len(kept) >= MIN_FLAGS else []
+
+
+def beside_numbered(names: Iterable[str], groups: Iterable[FeatureGroup]) -> set[str]:
+    """Columns numbered as those of a group are, such as poa_1, poa_2 beside diag_1, diag_2."""
+    stems: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in names:
+        if number := _NUMBER.search(name):
+            stems[name[: number.start()] + "#" + name[number.end() :]][name] = number.group()
+    series = [set(_NUMBER.findall(" ".join(group.columns))) for group in groups]
+    return {
+        name
+        for numbers in stems.values()
+        if len(numbers) > 1 and any(set(numbers.values()) == one for one in series)
+        for name in numbers
+    }
 
 
 def _merged(groups: Mapping[frozenset[str], list[Profile]]) -> dict[frozenset[str], list[Profile]]:

@@ -35,6 +35,8 @@ def find_id(
         if name in free
     }
     able = sorted((one for one in points if points[one] >= LEAST), key=lambda one: -points[one])
+    counted = [one for one in able if not numbers_lines(profiles[one])]
+    able = counted or able
     if not able:
         return "", "", []
     best = able[0]
@@ -104,6 +106,16 @@ def is_amount(profile: Profile) -> bool:
     rising = all(one < other for one, other in pairwise(values))
     running = min(values) <= 1 and max(values) - min(values) + 1 == len(values)
     return max(values) < SMALL and not rising and not running
+
+
+def numbers_lines(profile: Profile) -> bool:
+    """Whether a column only numbers the lines of a table, from 0 or 1 on."""
+    if profile.kind != "whole" or not profile.rows == profile.filled == profile.distinct:
+        return False
+    first = int(number_of(next(iter(profile.counts))))
+    return first in (0, 1) and all(
+        number_of(text) == first + at for at, text in enumerate(profile.counts)
+    )
 
 
 def _words(profile: Profile) -> float:

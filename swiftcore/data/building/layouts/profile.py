@@ -154,10 +154,12 @@ def list_separator(counts: Mapping[str, int]) -> str:
     """
     lines = any("\n" in text for text in counts)  # running text, or an entry per line of a cell
     for separator in ("\n",) if lines else (*SEPARATORS, *IN_NAMES):
+        least = max(2, (0.5 if separator in IN_NAMES else 0.1) * len(counts))
+        if sum(separator in text for text in counts) < least:
+            continue
         cells = [list_entries(text, separator) for text in counts]
         several = [cell for cell in cells if len(cell) > 1]
-        least = 0.5 if separator in IN_NAMES else 0.1
-        if len(several) < max(2, least * len(counts)):
+        if len(several) < least:
             continue
         known = Counter(one for cell in cells for one in set(cell))
         if _describe_others(several, known) or _measures(known):

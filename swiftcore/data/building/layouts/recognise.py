@@ -16,6 +16,7 @@ from swiftcore.data.building.layouts.explain import explained
 from swiftcore.data.building.layouts.feature_columns import (
     MIN_FLAGS,
     FeatureGroup,
+    beside_numbered,
     features_of,
     flag_groups,
     numbered_groups,
@@ -190,6 +191,8 @@ def _groups(
         )
     if layout or not (several or _flags_are_features(seen, row, rest, flags, asked)):
         return several
+    beside = beside_numbered([one.name for one in flags], several)
+    flags = [one for one in flags if one.name not in beside]
     return [*several, *flag_groups(flags, bool(several), list(seen.columns))]
 
 

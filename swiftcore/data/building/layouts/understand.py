@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from swiftcore.data.building.column_roles import find_column, guess_roles, set_here
 from swiftcore.data.building.layouts.recognise import read_layout
+from swiftcore.data.building.layouts.same_kind import put_together
 from swiftcore.data.building.layouts.seen_table import SeenTable
 from swiftcore.data.building.layouts.shared_id import shared_ids
 from swiftcore.data.building.layouts.table_reading import TableReading
@@ -40,6 +41,9 @@ def understood(
     tables = [without_repeated_headers(table, findings) for table in tables]
     tables = [without_total_lines(table, findings) for table in tables]
     settings = [_settings(table, len(tables) > 1, options, findings) for table in tables]
+    together = put_together(tables, settings, options, findings)
+    if len(together) < len(tables):
+        return understood(together, options, findings)
     for number, setting in enumerate(settings):
         ids = [
             find_column(tables[number].columns, one) for one in setting.get("row", "").split(",")

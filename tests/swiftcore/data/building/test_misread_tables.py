@@ -184,3 +184,64 @@ def test_tables_in_a_folder_may_be_called_txt(write: Write, mark: str) -> None:
         path = write(f"ward/{name}.txt", "\n".join([mark.join(("mrn", name, "z")), *lines]) + "\n")
     write("ward/readme.txt", "These are tables, we hope.\nSee them; use them.\n")
     same_tensor(build(path.parent))
+
+
+def events(name: str, place: int, key: str = "pat_id") -> str:
+    """A table whose lines have numbers of their own, as tables of databases do."""
+    pairs = [(who, one) for who, both in ENTRIES.items() for one in both[place]]
+    lines = [f"{k + 1},{who},{one}\n" for k, (who, one) in enumerate(pairs)]
+    return f"id,{key},{name}\n" + "".join(lines)
+
+
+@pytest.mark.parametrize("patients", [True, False])
+def test_numbers_of_lines_are_no_patients(write: Write, patients: bool) -> None:
+    path = write("d/dx.csv", events("icd", 0))
+    write("d/rx.csv", events("drug", 1))
+    if patients:
+        lines = [f"{who},{k % 3},{40 + k % 30}\n" for k, who in enumerate(ENTRIES)]
+        write("d/people.csv", "id,site_id,age\n" + "".join(lines))
+    same_tensor(build(path.parent))
+    alone = build(
+        write("alone.csv", events("icd", 0, "Patienten-ID").replace("id,", "Lfd. Nr.,", 1))
+    )
+    assert set(alone.tensor.modes[0].labels) == set(ENTRIES)
+
+
+def test_numbers_that_are_codes_are_read_in_numbered_columns_flags_beside_them_are_not(
+    write: Write,
+) -> None:
+    rng = random.Random(2)
+    codes = ["4280", "25000", "4019", "41401", "4111", "486", "5849"]
+    found = {who: rng.sample(codes, 3) for who in ENTRIES}
+    head = "mrn,diag1,poa1,diag2,poa2,diag3,poa3\n"
+    lines = [
+        ",".join([who, *(cell for one in some for cell in (one, rng.choice("YN")))]) + "\n"
+        for who, some in found.items()
+    ]
+    tensor = build(write("t.csv", head + "".join(lines))).tensor
+    assert [mode.name for mode in tensor.modes] == ["mrn", "diag"]
+    assert tensor.n_entries == 3 * len(ENTRIES)
+
+
+def test_tables_of_one_kind_are_put_together_and_copies_are_not_used(write: Write) -> None:
+    pairs = {
+        place: [(who, one) for who, both in ENTRIES.items() for one in both[place]]
+        for place in (0, 1)
+    }
+
+    def table(some: list[tuple[str, str]]) -> str:
+        return "mrn,code\n" + "".join(f"{who},{one}\n" for who, one in some)
+
+    for year in range(3):
+        path = write(f"ward/dx {2020 + year} x.csv", table(pairs[0][year::3]))
+    write("ward/rx.csv", table(pairs[1]))
+    same_tensor(build(path.parent))
+    write("copy/dx.csv", table(pairs[0]))
+    write("copy/dx (1).csv", table(pairs[0]))
+    findings = Findings()
+    same_tensor(build(write("copy/rx.csv", table(pairs[1])).parent, findings))
+    assert any("says the same" in note for note in findings.notes)
+    half = len(pairs[0]) // 2
+    write("two/admission.csv", table(pairs[0][:half]))
+    path = write("two/discharge.csv", table(pairs[0][half:])).parent
+    assert problems(path) == ["tables-alike"]

@@ -155,3 +155,19 @@ def _alive(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_the_first_rows_of_a_large_text_come_before_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    path = tmp_path / "events.csv"
+    lines = (f"{7001 + k // 3};Dü{k % 17};drug {k % 9}\n" for k in range(12_000))
+    path.write_bytes(("mrn;code;drug\n" + "".join(lines)).encode(encoding))
+    assert sandbox.first_rows(path) == ()  # quickly read whole
+    monkeypatch.setattr("swiftcore.data.from_path.first_rows.LARGE", 100_000)
+    (early,) = sandbox.first_rows(path)
+    assert early == sandbox.inspect_path(path).previews[0]
+    assert early.columns == ("mrn", "code", "drug") and early.rows[0] == ("7001", "Dü0", "drug 0")
+    (tmp_path / "a.npz").write_bytes(bytes(200_000))
+    assert sandbox.first_rows(tmp_path / "a.npz") == ()
