@@ -26,6 +26,7 @@ from swiftcore.transport.kernel import BlockKernel, DenseKernel, LogKernel
 from swiftcore.transport.problem import TransportProblem
 from swiftcore.transport.sweep import Sweeper
 
+Array = NDArray[np.float64]
 FACTORS_KEPT = 4  # of the rows: trial, best, the step from each
 AT_WORK = 4  # states of a part while an order is carried out: before, after, copies of tasks
 
@@ -55,19 +56,16 @@ class LocalTeam:
         folder: Path,
     ) -> None:
         self._parts, self._shared, self._folder = parts, shared, folder
-        first = part_sweeper(parts[0], shared)
-        state = _state_bytes(first.problem, rank)
-        problem = _problem_bytes(first.problem)
-        one = problem + AT_WORK * state
+        states, problems = _sizes(parts, shared, rank)
+        one = float((problems + AT_WORK * states).max())
         if one > room:
             raise not_enough_memory(
                 "a part of the rows", one, room, "Allow more memory, or use a smaller rank."
             )
         self._threads = max(1, min(threads, int(room / 2 // one) if room < np.inf else threads))
         left = room - self._threads * one
-        self._states_held = len(parts) if room == np.inf else int(left // state)
-        left -= min(self._states_held, len(parts)) * state
-        self._problems_held = len(parts) if room == np.inf else int(max(0.0, left) // problem)
+        self._states_held = _that_fit(states, left)
+        self._problems_held = _that_fit(problems, left - states[: self._states_held].sum())
         self._states: dict[int, PartState] = {}
         self._sweepers: dict[int, Sweeper] = {}
 
@@ -136,13 +134,38 @@ def read_state(path: Path) -> PartState:
         return PartState.of({name: file[name] for name in file.files})
 
 
-def _problem_bytes(problem: TransportProblem) -> int:
-    """What a part takes when it is ready for orders."""
+def _sizes(parts: Sequence[RowPart], shared: Shared, rank: int) -> tuple[Array, Array]:
+    """Bytes of the state and of the problem of each part, from those of the fullest one.
+
+    Neighbourhoods stand in the order of their likeness, so parts may hold very different numbers
+    of entries; what goes with the rows is the same for all, or less for the last.
+    """
+    entries = np.array([len(part.values) for part in parts], dtype=np.float64)
+    fullest = int(np.argmax(entries))
+    share = entries / entries[fullest]
+    problem = part_sweeper(parts[fullest], shared).problem
+    factors = FACTORS_KEPT * 8 * rank * problem.shape[0]
+    kernels = _kernel_bytes(problem)
+    return share * _plan_bytes(problem) + factors, share * _entry_bytes(problem) + kernels
+
+
+def _that_fit(sizes: Array, room: float) -> int:
+    """How many of these, the first ones first, fit together."""
+    return int(np.searchsorted(np.cumsum(sizes), room, side="right"))
+
+
+def _entry_bytes(problem: TransportProblem) -> int:
+    """What the entries of a part take when it is ready for orders."""
     arrays: list[NDArray[Any]] = list(problem.log_values)
     for one in problem.unfoldings:
         arrays += [one.column_places, one.starts, one.rows, one.values]
         arrays += [one.column_places.astype(np.int64), one.starts, one.rows]  # again in the tasks
-    rows = problem.kernels[0]
+    return sum(array.nbytes for array in arrays)
+
+
+def _kernel_bytes(problem: TransportProblem) -> int:
+    """What its neighbourhoods take then."""
+    rows, arrays = problem.kernels[0], []
     assert isinstance(rows, BlockKernel)
     for block in rows.blocks:
         if isinstance(block, DenseKernel | LogKernel):
@@ -150,8 +173,7 @@ def _problem_bytes(problem: TransportProblem) -> int:
     return sum(array.nbytes for array in arrays)
 
 
-def _state_bytes(problem: TransportProblem, rank: int) -> int:
-    """What a part remembers at most."""
+def _plan_bytes(problem: TransportProblem) -> int:
+    """What a part remembers of its plans."""
     item = np.dtype(problem.settings.dtype).itemsize
-    plans = sum((8 + item) * one.n_entries + 56 * one.n_columns for one in problem.unfoldings)
-    return plans + FACTORS_KEPT * 8 * rank * problem.shape[0]
+    return sum((8 + item) * one.n_entries + 56 * one.n_columns for one in problem.unfoldings)
