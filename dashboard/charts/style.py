@@ -205,7 +205,9 @@ def share_axis(figure: Figure, values: ArrayLike) -> None:
     """Percentages on the x axis, with room for the numbers beside the bars."""
     largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.01)) * 1.2
     low = -largest if has_signs(values) else 0.0
-    figure.update_xaxes(tickformat=".0%", nticks=5, range=[low, largest])
+    figure.update_xaxes(
+        tickformat=".0%", nticks=3, range=[low, largest]
+    )  # a phone has room for few
 
 
 def name_bars(figure: Figure, names: Sequence[object], width: int = 26) -> Figure:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 MAX_FEATURES, LEAST_FEATURES = 8, 2  # of one mode
 MAX_LINES, LEAST_LINES = 10, 3  # of what is known of the carriers
-ROOM = 530  # below name and facts
+WHOLE = 574  # below a short name and the facts
+SHORT, LONGER, ABOUT = 48, 23, 21  # letters of such a name; a second line; a line about it
 HEAD, LINE, NOTE, GAP = 22, 19, 50, 8
 ENDING = 185  # outcome rates and the most similar phenotypes
 FEATURE, SECOND_LINE = 28, 15.5
@@ -19,25 +20,31 @@ LETTERS = 27  # of a feature's name that certainly stands on one line
 COVARIATE, DIGITS = 18, 13  # the same of what is known of the carriers, and of its numbers
 
 
-def features_listed(names: Sequence[Sequence[str]]) -> list[int]:
+def room_below(name: str, *, about: bool) -> int:
+    """What the name of a phenotype, and the line about it, leave for all that stands below."""
+    return WHOLE - LONGER * (len(name) > SHORT) - ABOUT * about
+
+
+def features_listed(names: Sequence[Sequence[str]], whole: int) -> list[int]:
     """How many features each mode lists, for their names in the order of the card.
 
-    Two modes stand side by side: the more pairs there are, the less room has each.
+    ``whole`` is what :func:`room_below` leaves. Two modes stand side by side: the more pairs
+    there are, the less room has each.
     """
     pairs = (len(names) + 1) // 2
     below = ENDING if len(names) % 2 == 0 else HEAD + LEAST_LINES * LINE
-    room = (ROOM - below - pairs * GAP) / max(1, pairs) - HEAD - NOTE
+    room = (whole - below - pairs * GAP) / max(1, pairs) - HEAD - NOTE
     return [_fitting(each, room) for each in names]
 
 
-def lines_listed(heights: Sequence[int], names: Sequence[Sequence[str]]) -> int:
+def lines_listed(heights: Sequence[int], names: Sequence[Sequence[str]], whole: int) -> int:
     """How many covariates stand at once, for the lines that each needs.
 
     ``names`` are the features that each mode lists: what they leave is for the covariates.
     """
     tall = max((sum(map(_height, each)) for each in names), default=0.0)
     pairs = (len(names) + 1) // 2
-    left = ROOM - pairs * (tall + HEAD + NOTE + GAP) - 2 * HEAD - LINE
+    left = whole - pairs * (tall + HEAD + NOTE + GAP) - 2 * HEAD - LINE
     lines = min(MAX_LINES, max(LEAST_LINES, int(left / LINE)))
     total = count = 0
     for height in heights:

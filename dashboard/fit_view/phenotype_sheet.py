@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.fit_view import phenotype_tables
-from dashboard.fit_view.card_room import features_listed, lines_listed
+from dashboard.fit_view.card_room import features_listed, lines_listed, room_below
 from dashboard.fit_view.outcome_rates import OutcomeRates, outcome_rates
 from dashboard.fit_view.phenotype_tables import Link, Profile
 from dashboard.fit_view.summary import FitSummary
@@ -157,10 +157,16 @@ class PhenotypeSheet:
         return "{} of {} fits".format(*self.found_in) if self.found_in else ""
 
     @property
+    def room(self) -> int:
+        """Pixels that the card has for features and carriers."""
+        return room_below(self.name, about=self.name != self.working_name or bool(self.group))
+
+    @property
     def who_first(self) -> tuple[Line, ...]:
         """What is known of the carriers and has room beside the features."""
         names = [[one.said for one in mode.shown] for mode in self.modes if not mode.repeats]
-        return self.who.lines[: lines_listed([line.height for line in self.who.lines], names)]
+        heights = [line.height for line in self.who.lines]
+        return self.who.lines[: lines_listed(heights, names, self.room)]
 
     @property
     def who_more(self) -> tuple[Line, ...]:
@@ -210,7 +216,7 @@ def gather_sheet(
         found_again=summary.stability.get(name),
         reviews=() if blind else tuple(one for one in summary.reviews if one.phenotype == name),
         agreed=None if blind else summary.settled.get(name),
-        modes=_modes(summary, phenotype),
+        modes=_modes(summary, phenotype, names[name]),
         who=table_one(carries, describing(dataset.side.covariates, dataset.outcome), summary.limit),
         rates=None if blind else _rates(carries, dataset, link, summary.limit),
         similar=tuple(
@@ -253,13 +259,13 @@ def _tells(one: Covariate, outcome: NDArray[Any]) -> bool:
     )
 
 
-def _modes(summary: FitSummary, phenotype: Phenotype) -> tuple[ModeSheet, ...]:
+def _modes(summary: FitSummary, phenotype: Phenotype, called: str) -> tuple[ModeSheet, ...]:
     """All modes; how much of each the card lists depends on how many there are."""
     profiles = [summary.profile(phenotype, axis) for axis, _ in enumerate(phenotype.items, start=1)]
     repeats = [phenotype_tables.repeats(summary.fit, axis + 1) for axis in range(len(profiles))]
     drawn = [axis for axis, again in enumerate(repeats) if not again]
-    room = features_listed([profiles[axis].table["feature"].tolist() for axis in drawn])
-    listed = dict(zip(drawn, room, strict=True))
+    names = [profiles[axis].table["feature"].tolist() for axis in drawn]
+    listed = dict(zip(drawn, features_listed(names, room_below(called, about=True)), strict=True))
     return tuple(
         _mode(summary, phenotype, mode, profiles[axis], listed.get(axis, 0), repeats[axis])
         for axis, mode in enumerate(phenotype.items)

@@ -32,7 +32,7 @@ NO_OUTCOME = (
     "the phenotypes themselves hold."
 )
 NO_SCORES = "This experiment holds no scores."
-NOT_TRIED = "not tried yet; its tab offers it."
+NOT_TRIED = "not tried yet: its tab can start it."
 REPEATED = {  # other starts, other parts of the data
     "clinician": ("another start", "a part of the data"),
     "scientist": ("other seeds", "other folds"),
