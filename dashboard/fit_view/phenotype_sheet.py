@@ -169,11 +169,6 @@ class PhenotypeSheet:
         return self.who.lines[: lines_listed(heights, names, self.room)]
 
     @property
-    def who_more(self) -> tuple[Line, ...]:
-        """The rest of it, to be unfolded."""
-        return self.who.lines[len(self.who_first) :]
-
-    @property
     def largest(self) -> float:
         """The longest bar of the card."""
         listed = [one for mode in self.modes for one in mode.shown]
