@@ -1,4 +1,4 @@
-"""A fit of rows that come in parts: within a memory budget, and later over a cluster.
+"""A fit of rows that come in parts: within a memory budget, here or over a cluster.
 
 The result is that of :func:`swiftcore.fitting.fit_dataset` on the whole data, to the bit.
 """

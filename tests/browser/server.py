@@ -23,7 +23,7 @@ from dashboard.store.request import Request
 from dashboard.store.store import Store
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 180.0  # seconds; the machine may be busy
+PATIENCE = 600.0  # seconds; the machine may be busy, and a worker steps back for all others
 QUICK = {"max_iterations": 25, "n_restarts": 1, "tolerance": 1e-4}
 
 

@@ -89,6 +89,7 @@ def test_workers_change_no_bit(
     assert os.getpid() not in growing.pids
     features = (60 + 64) * PARTS.rank * 8
     rows = ROWS // workers * PARTS.rank * 8
+    assert count.per_iteration
     assert all(features < one < rows for one in count.per_iteration), (count.per_iteration, rows)
 
 

@@ -154,4 +154,5 @@ def test_a_vocabulary_of_size_0_has_all_words(write: Write) -> None:
     assert not any("chosen over all documents" in note for note in findings.notes)
     few = read_path(path, BuildOptions(columns=texts, vocabulary_size=3), findings)
     assert len(few.tensor.modes[1].labels) == 3
+    assert any("chosen over all documents" in note for note in findings.notes)
     assert any("The 3 words were chosen over all documents" in note for note in findings.notes)
