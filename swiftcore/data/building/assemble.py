@@ -64,9 +64,9 @@ def from_records(records: Records, options: BuildOptions, findings: Findings) ->
     )
     outcome = _of_visits(outcome, owners, findings)
     built = from_cells(cells, outcome, options, findings, owners)
-    counted = records.events if owners else read
-    ids = {table.name: table.subject.labels for table in counted}
-    check_doubts(built.tensor, ids, options, findings)
+    ids = {table.name: table.subject.labels for table in read}
+    kept = built.row_groups or built.tensor.modes[0].labels
+    check_doubts(built.tensor, ids, kept, options, findings)
     taken = (*options.outcome_column.split(","), findings.mapping.get("outcome", ""))
     side = side_of_records(records, read, built.tensor, options, owners, taken)
     return replace(built, codes=_hidden_codes(records, built.tensor), side=side)

@@ -25,16 +25,14 @@ ROLES = (
     "ignored",
 )
 # what columns are usually called, compared letter by letter without case, spaces and marks
+OF_LINES = ("id", "row", "rowid")  # the lines of any table may be numbered under these names
 ID_NAMES = (
-    "row",
-    "rowid",
     "patient",
     "patientid",
     "person",
     "personid",
     "subject",
     "subjectid",
-    "id",
     "mrn",
     "caseid",
     "uniquepid",
@@ -48,6 +46,7 @@ ID_NAMES = (
     "patientnumber",
     "participant",
     "participantid",
+    *OF_LINES,
 )
 _VALUE = ("value", "count", "n", "amount", "weight", "freq", "frequency", "counts", "times")
 _OUTCOME = ("outcome", "label", "class", "target", "died", "death", "y", "category", "event")

@@ -45,6 +45,7 @@ def check_modes(names: Sequence[str], options: BuildOptions) -> None:
 def check_doubts(
     tensor: SparseTensor,
     ids: Mapping[str, Iterable[str]],
+    kept: Iterable[str],
     options: BuildOptions,
     findings: Findings,
 ) -> None:
@@ -58,6 +59,8 @@ def check_doubts(
     ----------
     ids : mapping of str to iterable of str
         By table, whom it holds.
+    kept : iterable of str
+        Who is in the tensor.
 
     Raises
     ------
@@ -88,14 +91,14 @@ def check_doubts(
             f"'{tensor.modes[1].labels[0][:40]}', ...",
             f"Turn the table, so that each line is a patient (or document), {_YES}",
         )
-    kept = set(tensor.modes[0].labels)
+    kept = set(kept)
     for table, some in ids.items():
         whole = {one for one in some if one.strip()}
         lost = len(whole - kept)
         if len(whole) >= MIN_PATIENTS and lost > MAX_LOST * len(whole):
             findings.problem(
                 "rows-lost",
-                "More than a third of the rows of a table would be lost",
+                "More than a third of those in a table would be lost",
                 table,
                 f"{lost:,} of {len(whole):,} have no entry that is left",
                 f"See what was left out and why, {_YES}",

@@ -63,7 +63,7 @@ def built_of_tables(
         roles = readings[0].roles
         built = _built_of_long_table(tables[0], roles, options, findings)
         ids = {tables[0].name: tables[0].coded(roles.row).labels}
-        check_doubts(built.tensor, ids, options, findings)
+        check_doubts(built.tensor, ids, built.tensor.modes[0].labels, options, findings)
     findings.roles = _as_kept(findings.roles, built)
     return built
 

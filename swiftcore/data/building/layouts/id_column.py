@@ -35,8 +35,14 @@ def find_id(
         if name in free
     }
     able = sorted((one for one in points if points[one] >= LEAST), key=lambda one: -points[one])
-    counted = [one for one in able if not numbers_lines(profiles[one])]
-    able = counted or able
+    named = [
+        one
+        for one in able
+        if not numbers_lines(profiles[one])
+        if _HINT.search(plain_name(one)) and _in_runs(columns[one], profiles[one])
+    ]
+    if named:
+        able = [one for one in able if not numbers_lines(profiles[one])]
     if not able:
         return "", "", []
     best = able[0]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from swiftcore.data.building.column_roles import (
     ID_NAMES,
+    OF_LINES,
     ColumnRoles,
     find_column,
     guess_roles,
@@ -22,7 +23,7 @@ from swiftcore.data.building.layouts.feature_columns import (
     numbered_groups,
     unlike_others,
 )
-from swiftcore.data.building.layouts.id_column import find_id
+from swiftcore.data.building.layouts.id_column import find_id, numbers_lines
 from swiftcore.data.building.layouts.long_columns import (
     count_column,
     domain_column,
@@ -90,7 +91,7 @@ def _base_roles(
     row, visit = named.row, named.visit
     if known and "row" not in settings:
         row = known
-    elif "row" not in settings and plain_name(row) not in ID_NAMES and seen.rows >= MIN_ROWS:
+    elif "row" not in settings and not _known_id(seen, row) and seen.rows >= MIN_ROWS:
         row, found, rivals = find_id(seen.columns, seen.profiles, free)
         visit = visit or (found if "visit" not in settings else "")
         if not row:
@@ -104,6 +105,13 @@ def _base_roles(
     outcome = named.outcome if _is_outcome(seen, settings, row, named.outcome) else ""
     date = _date(seen, settings, row, named)
     return ColumnRoles(row, (), value, outcome, date, visit), doubts
+
+
+def _known_id(seen: SeenTable, row: str) -> bool:
+    """Whether a column is named as ids are, and does not just number the lines."""
+    if plain_name(row) in OF_LINES:
+        return not numbers_lines(seen.profiles[row])
+    return plain_name(row) in ID_NAMES
 
 
 def _site_of_ids(seen: SeenTable, row: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from swiftcore.data.building.column_roles import ID_NAMES, plain_name
+from swiftcore.data.building.column_roles import ID_NAMES, OF_LINES, plain_name
 from swiftcore.data.building.layouts.id_column import find_id
 from swiftcore.data.building.layouts.profile import Profile
 from swiftcore.data.building.layouts.seen_table import SeenTable
@@ -14,7 +14,6 @@ from swiftcore.data.reading.text_table import TextTable
 MIN_IDS, SHARED, NEARLY_SHARED = 5, 0.5, 0.7
 INSIDE = 0.9  # of the entries of a column that points to the ids of another table
 _ENDS = ("id", "nr", "no", "key", "fk", "ref")
-_OF_LINES = ("id", "row", "rowid")  # names that the lines of any table may be numbered under
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,12 @@ def _pointers(candidates: Sequence[_Candidate], seen: Sequence[SeenTable]) -> di
     lines = {
         one.table: one
         for one in candidates
-        if plain_name(one.column) in _OF_LINES and not seen[one.table].repeats(one.column)
+        if plain_name(one.column) in OF_LINES and not seen[one.table].repeats(one.column)
     }
     others = [
         one
         for one in candidates
-        if plain_name(one.column) not in _OF_LINES and plain_name(one.column).endswith(_ENDS)
+        if plain_name(one.column) not in OF_LINES and plain_name(one.column).endswith(_ENDS)
     ]
     targets = {(one.table, one.column): _target(one, lines) for one in others}
     found = {}

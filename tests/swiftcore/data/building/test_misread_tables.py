@@ -201,10 +201,20 @@ def test_numbers_of_lines_are_no_patients(write: Write, patients: bool) -> None:
         lines = [f"{who},{k % 3},{40 + k % 30}\n" for k, who in enumerate(ENTRIES)]
         write("d/people.csv", "id,site_id,age\n" + "".join(lines))
     same_tensor(build(path.parent))
-    alone = build(
-        write("alone.csv", events("icd", 0, "Patienten-ID").replace("id,", "Lfd. Nr.,", 1))
-    )
-    assert set(alone.tensor.modes[0].labels) == set(ENTRIES)
+    for head in ("id,pat_id", "Lfd. Nr.,Patienten-ID", "row_id,mrn"):
+        alone = build(write("alone.csv", events("icd", 0).replace("id,pat_id", head, 1)))
+        assert set(alone.tensor.modes[0].labels) == set(ENTRIES), head
+
+
+def test_numbers_from_1_on_are_ids_beside_a_number_such_as_a_post_code(write: Write) -> None:
+    rng = random.Random(3)
+    lines = [
+        f"{k + 1},{10115 + rng.randrange(9)},{'|'.join(dx)}\n"
+        for k, (dx, _) in enumerate(ENTRIES.values())
+    ]
+    for head in ("Nr", "id"):
+        tensor = build(write("t.csv", f"{head},PLZ,dx\n" + "".join(lines))).tensor
+        assert tensor.shape[0] == len(ENTRIES) and tensor.modes[0].name == head
 
 
 def test_numbers_that_are_codes_are_read_in_numbered_columns_flags_beside_them_are_not(
