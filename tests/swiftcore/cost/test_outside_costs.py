@@ -181,6 +181,13 @@ def test_own_hierarchy_leaves_the_root_of_all_aside() -> None:
     assert found.matrix[0].tolist() == [0, 0.5, 1]
 
 
+def test_a_way_up_that_has_no_end_is_refused() -> None:
+    """A table that no reader checked, as one in a stranger's folder."""
+    circle = CostTable("parents", ("a", "b", "c"), np.array([1, 0, -1]))
+    with pytest.raises(InvalidCost, match="The way up is too long"):
+        outside_cost(circle.text, ["a", "c"], tables={circle.digest: circle})
+
+
 @given(st.integers(1, 99), st.integers(0, 2**16))
 @settings(max_examples=25, deadline=None)
 def test_a_blend_lies_between_its_parts(percent: int, seed: int) -> None:
