@@ -81,10 +81,16 @@ class CostTable:
         return f"{self.source or self.digest[:8]} ({KINDS[self.kind]})"
 
     def cut_to(self, places: Sequence[int]) -> CostTable:
-        """Only the labels at some places; a hierarchy stays whole."""
+        """Only the labels at some places; a hierarchy stays whole.
+
+        Of distances the farthest two stay: they say how far off a feature is that is not known.
+        """
         if self.kind == "parents":
             return self
         chosen = sorted(set(places))
+        if self.kind == "matrix" and self.values[np.ix_(chosen, chosen)].max() < self.values.max():
+            farthest = np.unravel_index(self.values.argmax(), self.values.shape)
+            chosen = sorted({*chosen, *map(int, farthest)})
         values = self.values[chosen]
         return replace(
             self,
