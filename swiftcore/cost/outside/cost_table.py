@@ -81,10 +81,16 @@ class CostTable:
         return f"{self.source or self.digest[:8]} ({KINDS[self.kind]})"
 
     def cut_to(self, places: Sequence[int]) -> CostTable:
-        """Only the labels at some places; a hierarchy stays whole."""
+        """Only the labels at some places; a hierarchy stays whole.
+
+        Of distances the farthest two stay: they say how far off a feature is that is not known.
+        """
         if self.kind == "parents":
             return self
         chosen = sorted(set(places))
+        if self.kind == "matrix" and self.values[np.ix_(chosen, chosen)].max() < self.values.max():
+            farthest = np.unravel_index(self.values.argmax(), self.values.shape)
+            chosen = sorted({*chosen, *map(int, farthest)})
         values = self.values[chosen]
         return replace(
             self,
@@ -139,7 +145,23 @@ def table_from_bytes(content: bytes, name: str, limits: Limits | None = None) ->
             f"{' x '.join(map(str, values.shape))} for {len(labels)} labels",
             "Save as many labels as the array has lines.",
         )
+    if kind == "parents":
+        _check_parents(values, name)
     return CostTable(kind, labels, values, source)
+
+
+def _check_parents(values: Array, name: str) -> None:
+    """Raise unless every parent is a place among the labels, or -1."""
+    places = values.astype(np.float64)
+    wrong = ~((places >= -1) & (places < len(places)) & (places == np.floor(places)))
+    if wrong.any():
+        raise refuse(
+            "cost-parents",
+            "A parent is no place among the labels",
+            name,
+            f"{places[wrong][0]:g} for {len(places):,} labels",
+            "Number the labels from 0, and give -1 for no parent.",
+        )
 
 
 def _npy(array: Array) -> memoryview:

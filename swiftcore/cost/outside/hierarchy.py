@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from swiftcore.cost.memory import ROWS_AT_A_TIME
 from swiftcore.cost.outside.icd import icd_path
 from swiftcore.cost.outside.matching import Named, name_key
+from swiftcore.cost.outside.parents_file import MAX_LEVELS
 from swiftcore.data.building.ccs import (
     SYSTEMS,
     CcsCategory,
@@ -32,6 +33,7 @@ from swiftcore.data.building.ccs import (
     plain_code,
     shared_beginning,
 )
+from swiftcore.errors import InvalidCost, refuse
 
 Path = tuple[str, ...]
 _ATC = re.compile(r"[A-V](\d\d([A-Z]([A-Z](\d\d)?)?)?)?")
@@ -61,22 +63,42 @@ def path_cost(paths: Sequence[Path]) -> NDArray[np.float64]:
     return cost
 
 
-def parents_paths(labels: Sequence[str], parents: NDArray[np.int64]) -> list[Path]:
-    """The path of every place of one's own hierarchy, which has no cycles."""
+def parents_paths(
+    labels: Sequence[str], parents: NDArray[np.int64], places: Sequence[int]
+) -> list[Path]:
+    """The path of some places of one's own hierarchy; () for the place -1, which is none.
+
+    Raises
+    ------
+    InvalidCost
+        If a way up has no end within ``MAX_LEVELS``, as in a circle.
+    """
     above = parents.tolist()
     children = np.bincount(parents[parents >= 0], minlength=len(labels))
     roots = [place for place, parent in enumerate(above) if parent < 0]
     hidden = roots[0] if len(roots) == 1 and children[roots[0]] and len(labels) > 2 else -1
-    known: dict[int, Path] = {-1: (), hidden: ()}
-    for start in range(len(labels)):
-        way = []
+    found = []
+    for start in places:
+        way: list[str] = []
         place = start
-        while place not in known:
-            way.append(place)
+        while place not in (-1, hidden):
+            way.append(labels[place])
             place = above[place]
-        for place in reversed(way):
-            known[place] = (*known[above[place]], labels[place])
-    return [known[place] or (labels[place],) for place in range(len(labels))]
+            if len(way) > MAX_LEVELS:
+                raise _refuse_deep(labels[start])
+        found.append((*reversed(way),) or (() if start < 0 else (labels[start],)))
+    return found
+
+
+def _refuse_deep(label: str) -> InvalidCost:
+    return refuse(
+        "cost-deep",
+        "The way up is too long",
+        label[:60],
+        f"more than {MAX_LEVELS} places above it",
+        "Leave out what tells nothing apart.",
+        kind=InvalidCost,
+    )
 
 
 def code_paths(features: Sequence[Named], hierarchy: str) -> list[Path]:

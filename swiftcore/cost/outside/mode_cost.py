@@ -155,8 +155,7 @@ def _table_cost(table: CostTable, places: NDArray[np.int64]) -> Matrix:
     """Distances of the features at some places of a table; -1 is unknown."""
     known = places >= 0
     if table.kind == "parents":
-        every = parents_paths(table.labels, table.values)
-        return path_cost([every[place] if place >= 0 else () for place in places.tolist()])
+        return path_cost(parents_paths(table.labels, table.values, places.tolist()))
     if table.kind == "vectors":
         rows = np.where(known[:, None], table.values[places], 0.0)
         return np.minimum(cosine_cost(sparse.csr_array(rows)), 1.0)

@@ -15,6 +15,7 @@ from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.data.reading.findings import Findings
 
 MAX_PLACES = 200_000
+MAX_LEVELS = 100  # the ICD has 7, the ATC 5
 CHILD = frozenset({"child", "code", "feature", "label", "node"})
 PARENT = frozenset({"parent", "parents", "above", "broader"})
 
@@ -42,7 +43,8 @@ def read_parents(lines: Sequence[Line], name: str, findings: Findings) -> CostTa
             continue
         child, parent = line.cells[child_at], line.cells[parent_at]
         _add(child, parent, line.number, above, line_of, faults)
-    _check_cycles(above, line_of, faults)
+    if not _has_cycles(above, line_of, faults):
+        _check_levels(above, line_of, faults)
     labels = list(dict.fromkeys([*above, *(parent for parent in above.values() if parent)]))
     if len(labels) > MAX_PLACES:
         found = f"{len(labels):,} places; the limit is {MAX_PLACES:,}"
@@ -81,8 +83,9 @@ def _add(
         line_of[child] = line
 
 
-def _check_cycles(above: dict[str, str], line_of: dict[str, int], faults: Faults) -> None:
-    """Every circle once, by the line of its first child."""
+def _has_cycles(above: dict[str, str], line_of: dict[str, int], faults: Faults) -> bool:
+    """Whether there are circles; each is noted once, by the line of its first child."""
+    found_any = False
     done: set[str] = set()
     for start in above:
         way: dict[str, None] = {}
@@ -96,4 +99,24 @@ def _check_cycles(above: dict[str, str], line_of: dict[str, int], faults: Faults
             first = min(circle, key=lambda one: line_of[one])
             cure = "Remove one of these lines, so that the way up ends."
             faults.add("cost-cycle", "The way up goes in a circle", cure, line_of[first], found)
+            found_any = True
         done.update(way)
+    return found_any
+
+
+def _check_levels(above: dict[str, str], line_of: dict[str, int], faults: Faults) -> None:
+    """The first way up that is too long; there are no circles."""
+    levels = {"": 0}
+    for start in above:
+        way = []
+        child = start
+        while child not in levels:
+            way.append(child)
+            child = above.get(child, "")
+        for child in reversed(way):
+            levels[child] = levels[above.get(child, "")] + 1
+        if levels[start] > MAX_LEVELS:
+            found = f"{levels[start]:,} levels above '{start[:60]}'; the limit is {MAX_LEVELS}"
+            cure = "Leave out what tells nothing apart."
+            faults.add("cost-deep", "The way up is too long", cure, line_of[start], found)
+            return

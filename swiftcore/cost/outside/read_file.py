@@ -93,10 +93,6 @@ def _from_arrays(content: bytes, name: str, findings: Findings) -> CostTable:
         faults.stop()
         found = checked_vectors(table.labels, table.values, faults)
     else:
-        if (table.values >= len(numbers)).any() or (table.values < -1).any():
-            value = f"{int(table.values.max())} for {len(numbers)} labels"
-            cure = "Give places among the labels, -1 for none."
-            raise refuse("cost-parents", "A parent is out of range", name, value, cure)
         above = [table.labels[place] if place >= 0 else "" for place in table.values.tolist()]
         pairs = zip(table.labels, above, strict=True)
         lines = [Line(number, pair) for number, pair in enumerate(pairs, 1)]

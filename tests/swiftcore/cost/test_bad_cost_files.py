@@ -81,6 +81,11 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {  # content, code, where
     "two parents": ("child,parent\na,b\na,c\n", "cost-two-parents", "line 3"),
     "no child": ("child,parent\na,b\n,b\n", "cost-label", "line 3"),
     "ragged hierarchy": ("child,parent\na,b\nc\n", "cost-ragged", "line 3"),
+    "way up without end": (
+        "child,parent\n" + "".join(f"n{i},n{i + 1}\n" for i in range(20_000)),
+        "cost-deep",
+        "line 2",
+    ),
     "nobody has a parent": ("child,parent\na,\nb,\n", "cost-flat", "line 1"),
     "hierarchy without header": ("a,b\nc,b\n", "cost-unknown", "line 1"),
     # vectors
@@ -118,6 +123,8 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {  # content, code, where
     "npz uneven": (npz(labels=["a", "b"], matrix=[[0, 1], [2, 0]]), "cost-asymmetric", "line 2"),
     "npz twice": (npz(labels=["a", "a"], matrix=[[0, 1], [1, 0]]), "cost-twice", "bad.csv"),
     "npz of texts": (npz(labels=["a", "b"], vectors=[["1", "2"]] * 2), "cost-shape", "bad.csv"),
+    "npz parent between": (npz(labels=["a", "b"], parents=[1.5, -1]), "cost-parents", "bad.csv"),
+    "npz parent unknown": (npz(labels=["a", "b"], parents=[np.nan, 0]), "cost-parents", "bad.csv"),
     "npz parent outside": (npz(labels=["a", "b"], parents=[5, -1]), "cost-parents", "bad.csv"),
     "npz cycle": (npz(labels=["a", "b"], parents=[1, 0]), "cost-cycle", "line 1"),
     "npz cut off": (npz(labels=["a"], matrix=[[0.0]])[:-30], "npz-damaged", "bad.csv"),

@@ -11,12 +11,14 @@ from swiftcore.cost import check_cost
 from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.cost.outside.hierarchy import code_paths, path_cost
 from swiftcore.cost.outside.icd import icd_path
+from swiftcore.cost.outside.knowledge import OutsideKnowledge
 from swiftcore.cost.outside.matching import Named, named_features, places_of
 from swiftcore.cost.outside.mode_cost import outside_cost
 from swiftcore.cost.outside.read_file import read_cost_bytes
 from swiftcore.data.building.ccs import ccs_codes
 from swiftcore.errors import InvalidCost, InvalidSettings
 from swiftcore.spec.cost_text import cost_text, read_cost_text
+from swiftcore.tensor import Mode
 
 MATRIX = CostTable(
     "matrix", ("a", "b", "c"), np.array([[0, 0.2, 0.8], [0.2, 0, 0.5], [0.8, 0.5, 0]])
@@ -181,6 +183,13 @@ def test_own_hierarchy_leaves_the_root_of_all_aside() -> None:
     assert found.matrix[0].tolist() == [0, 0.5, 1]
 
 
+def test_a_way_up_that_has_no_end_is_refused() -> None:
+    """A table that no reader checked, as one in a stranger's folder."""
+    circle = CostTable("parents", ("a", "b", "c"), np.array([1, 0, -1]))
+    with pytest.raises(InvalidCost, match="The way up is too long"):
+        outside_cost(circle.text, ["a", "c"], tables={circle.digest: circle})
+
+
 @given(st.integers(1, 99), st.integers(0, 2**16))
 @settings(max_examples=25, deadline=None)
 def test_a_blend_lies_between_its_parts(percent: int, seed: int) -> None:
@@ -245,3 +254,12 @@ def test_only_lines_in_use_are_kept_of_a_table() -> None:
     cut = MATRIX.cut_to([2, 0, 2])
     assert cut.labels == ("a", "c") and cut.values.tolist() == [[0, 0.8], [0.8, 0]]
     assert cut.digest != MATRIX.digest
+
+
+def test_a_table_that_knows_one_feature_still_says_how_far_the_others_are() -> None:
+    mode = Mode("diagnosis", ("b", "new", "other"))
+    cut = OutsideKnowledge().fitted_to(MATRIX, mode)
+    assert read_cost_bytes(cut.to_bytes(), "again.npz") == cut  # as a data set in a file needs it
+    found = outside_cost(cut.text, mode.labels, tables={cut.digest: cut}).matrix
+    assert found is not None
+    np.testing.assert_array_equal(found, 0.8 * (1 - np.eye(3)))
