@@ -103,7 +103,7 @@ REVIEW_KEYS = """<script>(() => {
 })()</script>"""
 
 
-# Charts are drawn in the colours of the theme. When a person changes it, in the menu or for the whole
+# Charts are drawn in the colours of the theme. When a person changes it, here or for the whole
 # computer, the page is drawn again, as Streamlit's own key R does.
 THEME = """<script>(() => {
   let last = "";
