@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MAX_FEATURES, MIN_FEATURES = 8, 2  # of one mode
-MAX_LINES, MIN_LINES = 10, 3  # of what is known of the carriers
+MAX_FEATURES, FEWEST_FEATURES = 8, 2  # of one mode
+MAX_LINES, FEWEST_LINES = 10, 3  # of what is known of the carriers
 WHOLE = 574  # below a short name and the facts
 SHORT, LONGER, ABOUT = 48, 23, 21  # letters of such a name; a second line; a line about it
 HEAD, LINE, NOTE, GAP = 22, 19, 50, 8
@@ -32,7 +32,7 @@ def features_listed(names: Sequence[Sequence[str]], whole: int) -> list[int]:
     there are, the less room has each.
     """
     pairs = (len(names) + 1) // 2
-    below = ENDING if len(names) % 2 == 0 else HEAD + MIN_LINES * LINE
+    below = ENDING if len(names) % 2 == 0 else HEAD + FEWEST_LINES * LINE
     room = (whole - below - pairs * GAP) / max(1, pairs) - HEAD - NOTE
     return [_fitting(each, room) for each in names]
 
@@ -45,7 +45,7 @@ def lines_listed(heights: Sequence[int], names: Sequence[Sequence[str]], whole: 
     tall = max((sum(map(_height, each)) for each in names), default=0.0)
     pairs = (len(names) + 1) // 2
     left = whole - pairs * (tall + HEAD + NOTE + GAP) - 2 * HEAD - LINE
-    lines = min(MAX_LINES, max(MIN_LINES, int(left / LINE)))
+    lines = min(MAX_LINES, max(FEWEST_LINES, int(left / LINE)))
     total = count = 0
     for height in heights:
         total += height
@@ -60,7 +60,7 @@ def _fitting(names: Sequence[str], room: float) -> int:
     total, count = 0.0, 0
     for name in names[:MAX_FEATURES]:
         total += _height(name)
-        if total > room and count >= MIN_FEATURES:
+        if total > room and count >= FEWEST_FEATURES:
             break
         count += 1
     return count

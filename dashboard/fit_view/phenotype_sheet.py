@@ -6,7 +6,7 @@ writes a file has to remember either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from dashboard.fit_view.card_room import features_listed, lines_listed, room_bel
 from dashboard.fit_view.outcome_rates import OutcomeRates, outcome_rates
 from dashboard.fit_view.phenotype_tables import Link, Profile
 from dashboard.fit_view.summary import FitSummary
-from dashboard.fit_view.table_one import Line, TableOne, table_one
+from dashboard.fit_view.table_one import TableOne, table_one
 from dashboard.privacy.small_counts import hidden, hidden_overlap
 from dashboard.store.reviews import Review
 from dashboard.store.rounds import Settlement
@@ -157,18 +157,6 @@ class PhenotypeSheet:
         return "{} of {} fits".format(*self.found_in) if self.found_in else ""
 
     @property
-    def room(self) -> int:
-        """Pixels that the card has for features and carriers."""
-        return room_below(self.name, about=self.name != self.working_name or bool(self.group))
-
-    @property
-    def who_first(self) -> tuple[Line, ...]:
-        """What is known of the carriers and has room beside the features."""
-        names = [[one.said for one in mode.shown] for mode in self.modes if not mode.repeats]
-        heights = [line.height for line in self.who.lines]
-        return self.who.lines[: lines_listed(heights, names, self.room)]
-
-    @property
     def largest(self) -> float:
         """The longest bar of the card."""
         listed = [one for mode in self.modes for one in mode.shown]
@@ -197,12 +185,18 @@ def gather_sheet(
     rows = summary.card.shape[0]
     carries = np.zeros(rows, dtype=bool)
     carries[list(phenotype.rows)] = True
+    group = summary.groups.get(name, "")
+    about = bool(group) or names[name] != summary.working_names[name]
+    room = room_below(names[name], about=about)
+    modes = _modes(summary, phenotype, room)
+    listed = [[one.said for one in mode.shown] for mode in modes if not mode.repeats]
+    who = table_one(carries, describing(dataset.side.covariates, dataset.outcome), summary.limit)
     return PhenotypeSheet(
         identifier=name,
         digest=summary.fit.phenotype_digest(phenotype.component),
         name=names[name],
         working_name=summary.working_names[name],
-        group=summary.groups.get(name, ""),
+        group=group,
         share=phenotype.share,
         carriers=hidden(len(phenotype.rows), summary.limit, rows),
         rows=f"{rows:,}",
@@ -211,8 +205,8 @@ def gather_sheet(
         found_again=summary.stability.get(name),
         reviews=() if blind else tuple(one for one in summary.reviews if one.phenotype == name),
         agreed=None if blind else summary.settled.get(name),
-        modes=_modes(summary, phenotype, names[name]),
-        who=table_one(carries, describing(dataset.side.covariates, dataset.outcome), summary.limit),
+        modes=modes,
+        who=replace(who, listed=lines_listed([line.height for line in who.lines], listed, room)),
         rates=None if blind else _rates(carries, dataset, link, summary.limit),
         similar=tuple(
             Neighbour(other, names[other], value)
@@ -254,13 +248,13 @@ def _tells(one: Covariate, outcome: NDArray[Any]) -> bool:
     )
 
 
-def _modes(summary: FitSummary, phenotype: Phenotype, called: str) -> tuple[ModeSheet, ...]:
+def _modes(summary: FitSummary, phenotype: Phenotype, room: int) -> tuple[ModeSheet, ...]:
     """All modes; how much of each the card lists depends on how many there are."""
     profiles = [summary.profile(phenotype, axis) for axis, _ in enumerate(phenotype.items, start=1)]
     repeats = [phenotype_tables.repeats(summary.fit, axis + 1) for axis in range(len(profiles))]
     drawn = [axis for axis, again in enumerate(repeats) if not again]
     names = [profiles[axis].table["feature"].tolist() for axis in drawn]
-    listed = dict(zip(drawn, features_listed(names, room_below(called, about=True)), strict=True))
+    listed = dict(zip(drawn, features_listed(names, room), strict=True))
     return tuple(
         _mode(summary, phenotype, mode, profiles[axis], listed.get(axis, 0), repeats[axis])
         for axis, mode in enumerate(phenotype.items)

@@ -111,11 +111,24 @@ class TableOne:
         How many there are, fit to be shown.
     lines : tuple of NumberLine or TextLine
         One per covariate; none at all when carriers or others are too few.
+    listed : int
+        How many of them the card has room for.
     """
 
     carriers: str
     others: str
     lines: tuple[Line, ...]
+    listed: int = 0
+
+    @property
+    def first(self) -> tuple[Line, ...]:
+        """Those that the card has room for."""
+        return self.lines[: self.listed]
+
+    @property
+    def more(self) -> tuple[Line, ...]:
+        """The others, to be unfolded."""
+        return self.lines[self.listed :]
 
 
 def table_one(carries: Flags, covariates: Sequence[Covariate], limit: int) -> TableOne:

@@ -103,11 +103,26 @@ REVIEW_KEYS = """<script>(() => {
 })()</script>"""
 
 
+# Charts are drawn in the colours of the theme. When a person changes it, here or for the whole
+# computer, the page is drawn again, as Streamlit's own key R does.
+THEME = """<script>(() => {
+  let last = "";
+  setInterval(() => {
+    const app = document.querySelector(".stApp");
+    const now = app ? getComputedStyle(app).colorScheme : "";
+    if (last && now && now !== last) document.body.dispatchEvent(
+      new KeyboardEvent("keydown", {key: "r", code: "KeyR", keyCode: 82, bubbles: true})
+    );
+    last = now || last;
+  }, 500);
+})()</script>"""
+
+
 def front_page() -> str:
     """Streamlit's page, with the address of its server, the habit of hidden tabs, and keys."""
     path = Path(str(files("streamlit"))) / "static" / "index.html"
     return path.read_text(encoding="utf-8").replace(
-        "<head>", f"<head>{WHERE}{UNSTYLED}{HIDDEN}{REVIEW_KEYS}", 1
+        "<head>", f"<head>{WHERE}{UNSTYLED}{HIDDEN}{THEME}{REVIEW_KEYS}", 1
     )
 
 

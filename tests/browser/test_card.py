@@ -29,6 +29,9 @@ CUT = """() => {
   }).map(each => each.outerHTML.slice(0, 120));
 }"""
 
+DARK_CHART = """() => document.querySelector('.js-plotly-plot .main-svg')
+  ?.style.background.includes('rgb(18, 23, 29)')"""
+
 
 def open_sample(server: Server, visitor: Visitor, name: str) -> Visitor:
     data = next(card.id for card in server.store.datasets() if card.name == name)
@@ -107,6 +110,7 @@ def test_a_person_chooses_dark_in_the_menu_and_keeps_it(
     for _ in ("chosen", "kept"):
         shade = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
         visitor.page.wait_for_function(f"() => {shade} === 'rgb(18, 23, 29)'", timeout=PATIENCE)
+        visitor.page.wait_for_function(DARK_CHART, timeout=PATIENCE)
         assert visitor.still().axe() == []
         visitor.reload()
     visitor.is_well()
