@@ -69,6 +69,21 @@ def check_doubts(
     """
     if options.yes:
         return
+    _ask_about_features(tensor, findings)
+    if _on_its_side(tensor):
+        findings.problem(
+            "table-on-its-side",
+            "The rows look like features, and the features like row ids",
+            tensor.modes[0].name,
+            f"the rows '{tensor.modes[0].labels[0][:40]}', ...; the features "
+            f"'{tensor.modes[1].labels[0][:40]}', ...",
+            f"Turn the table, so that each line is a patient (or document), {_YES}",
+        )
+    _ask_about_lost(ids, set(kept), findings)
+    findings.stop_if_problems()
+
+
+def _ask_about_features(tensor: SparseTensor, findings: Findings) -> None:
     for axis, mode in enumerate(tensor.modes[1:], start=1):
         alone = _alone(tensor, axis)
         dotted = _dotted(mode)
@@ -82,16 +97,9 @@ def check_doubts(
                 f"'{mode.labels[0][:40]}'",
                 f"Choose other features or a layout such as lists, {_YES}",
             )
-    if _on_its_side(tensor):
-        findings.problem(
-            "table-on-its-side",
-            "The rows look like features, and the features like row ids",
-            tensor.modes[0].name,
-            f"the rows '{tensor.modes[0].labels[0][:40]}', ...; the features "
-            f"'{tensor.modes[1].labels[0][:40]}', ...",
-            f"Turn the table, so that each line is a patient (or document), {_YES}",
-        )
-    kept = set(kept)
+
+
+def _ask_about_lost(ids: Mapping[str, Iterable[str]], kept: set[str], findings: Findings) -> None:
     for table, some in ids.items():
         whole = {one for one in some if one.strip()}
         lost = len(whole - kept)
@@ -103,7 +111,6 @@ def check_doubts(
                 f"{lost:,} of {len(whole):,} have no entry that is left",
                 f"See what was left out and why, {_YES}",
             )
-    findings.stop_if_problems()
 
 
 def _dotted(mode: Mode) -> bool:
