@@ -222,7 +222,8 @@ def test_fits_of_a_consensus_are_shared_out(growing: Cluster) -> None:
     growing.grow(2)
     made = generate_ehr(300, n_diagnoses=60, n_medications=64, seed=2)
     data = Dataset("made", made.tensor, None, "", "Synthetic.")
-    spec = ModelSpec(rank=2, consensus=3, max_iterations=5, n_restarts=1)
+    # long enough that the second fit is asked for before the first is done
+    spec = ModelSpec(rank=2, consensus=3, max_iterations=60, tolerance=0.0, n_restarts=1)
     found = fit_on_cluster(data, spec, growing.address)
     assert found.model.digest == fit_dataset(data, spec).digest
     assert found.model.agreement is not None and len(found.workers) >= 2
