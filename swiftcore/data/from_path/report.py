@@ -88,7 +88,7 @@ def describe_rows(preview: Preview) -> list[str]:
     """The first rows in lines of text, wide tables cut off."""
     shown = preview.columns[:MAX_COLUMNS]
     rows = [shown, *(row[: len(shown)] for row in preview.rows[:MAX_ROWS])]
-    cells = [[" ".join(cell.split())[:MAX_WIDTH] for cell in row] for row in rows]
+    cells = [[_cut(" ".join(cell.split())) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in cells) for at in range(len(shown))]
     lines = [
         "  "
@@ -98,6 +98,10 @@ def describe_rows(preview: Preview) -> list[str]:
     more = len(preview.columns) - len(shown)
     rest = [f"  ... and {more} more columns"] if more else []
     return [f"First rows of {preview.table}:", *lines, *rest]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_WIDTH else f"{text[: MAX_WIDTH - 1]}\u2026"
 
 
 def _roles(roles: tuple[ColumnRole, ...]) -> list[str]:
