@@ -15,7 +15,7 @@ from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.coded import Coded, days, numbers, pair
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.table_set import TableSet
-from swiftcore.data.reading.text_table import TextTable
+from swiftcore.data.reading.text_table import TextTable, preview
 from swiftcore.errors import refuse
 
 _SYSTEMS = {"9": "icd9", "10": "icd10", "icd9": "icd9", "icd10": "icd10"}
@@ -54,6 +54,7 @@ class ExportReader:
     def table(self, name: str) -> TextTable:
         if name not in self._read:
             self._read[name] = self.files[name].read()
+            self.findings.previews.append(preview(self._read[name]))
         return self._read[name]
 
     def column(self, table: TextTable, wanted: str) -> Coded | None:

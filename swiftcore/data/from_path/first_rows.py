@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swiftcore.data.building.layouts.understand import preview
 from swiftcore.data.from_path.table_sources import ZIP_MAGIC, holder_of
 from swiftcore.data.options import MEGABYTE, BuildOptions
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.parquet import PARQUET_MAGIC
 from swiftcore.data.reading.source import Budget, Source
 from swiftcore.data.reading.text import read_text_table
+from swiftcore.data.reading.text_table import preview
 
 LARGE = 5 * MEGABYTE  # smaller files are read whole before anybody waits
 HEAD = 64 * 1024

@@ -14,7 +14,7 @@ from swiftcore.data.building.documents import choose_words, cooccurrence_tensor,
 from swiftcore.data.building.doubts import check_doubts
 from swiftcore.data.building.event_table import read_cells
 from swiftcore.data.building.layouts.table_reading import TableReading
-from swiftcore.data.building.layouts.understand import preview, understood
+from swiftcore.data.building.layouts.understand import understood
 from swiftcore.data.building.multi_table import read_tables
 from swiftcore.data.building.outcome import Outcome, as_classes, offer_outcomes
 from swiftcore.data.building.people_and_time import (
@@ -25,7 +25,7 @@ from swiftcore.data.building.people_and_time import (
 from swiftcore.data.from_path.parsed_tables import keep_tables
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import ColumnRole, Findings
-from swiftcore.data.reading.text_table import TextTable
+from swiftcore.data.reading.text_table import TextTable, preview
 from swiftcore.data.side_tables import SideTables
 from swiftcore.tensor.sparse_tensor import SparseTensor
 

@@ -9,6 +9,9 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from swiftcore.data.reading.coded import Coded
+from swiftcore.data.reading.findings import Preview
+
+PREVIEW_ROWS, MAX_CELL = 8, 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +77,10 @@ def _as_text(column: Any) -> Any:
             whole = np.where(missing, 0, numbers).astype(np.int64)
             column = pa.chunked_array([pa.array(whole, mask=missing)])
     return column.cast(pa.string())
+
+
+def preview(table: TextTable) -> Preview:
+    """The first rows as a person would look at them."""
+    head = table.head(PREVIEW_ROWS)
+    texts = [[cell[:MAX_CELL] for cell in head.texts(name)] for name in table.columns]
+    return Preview(table.name, table.columns, tuple(zip(*texts, strict=True)))

@@ -17,18 +17,9 @@ from swiftcore.data.building.layouts.tidy import (
     without_total_lines,
 )
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.reading.findings import Findings, Preview
+from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.text_table import TextTable
 from swiftcore.errors import where_list
-
-PREVIEW_ROWS, MAX_CELL = 8, 80
-
-
-def preview(table: TextTable) -> Preview:
-    """The first rows as a person would look at them."""
-    head = table.head(PREVIEW_ROWS)
-    texts = [[cell[:MAX_CELL] for cell in head.texts(name)] for name in table.columns]
-    return Preview(table.name, table.columns, tuple(zip(*texts, strict=True)))
 
 
 def understood(

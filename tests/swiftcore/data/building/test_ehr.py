@@ -104,6 +104,15 @@ def test_case_gz_and_zip_make_no_difference(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_the_first_rows_of_every_table_that_is_read_are_shown(write: Write) -> None:
+    findings = Findings()
+    read_path(export(write, OMOP), BuildOptions(outcome="death"), findings)
+    shown = {one.table: one for one in findings.previews}
+    assert sorted(shown) == sorted(OMOP)
+    assert shown["PERSON.csv"].columns == ("person_id", "year_of_birth")
+    assert shown["PERSON.csv"].rows == (("1", "1950"), ("2", "1960"))
+
+
 def test_zip_with_one_name_twice_is_refused(tmp_path: Path) -> None:
     archive = tmp_path / "twice.zip"
     with zipfile.ZipFile(archive, "w") as out:
