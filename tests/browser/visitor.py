@@ -135,7 +135,10 @@ class Visitor:
 
     def choose(self, label: str, option: str | re.Pattern[str]) -> Visitor:
         """Choose from a list by its label."""
-        self.page.get_by_role("combobox", name=label, exact=True).last.click()
+        box = self.page.get_by_role("combobox", name=label, exact=True).last
+        box.scroll_into_view_if_needed()
+        self.still()  # a list that opens while the page scrolls closes again
+        box.click()
         self.page.get_by_role("option", name=option).first.click()
         return self.still()
 
