@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from swiftcore.data.reading.coded import Coded
 from swiftcore.data.reading.findings import Preview
 
 PREVIEW_ROWS, MAX_CELL = 8, 80
+KEPT = 4  # columns: a long table has hardly more, and is asked for each many times
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class TextTable:
     name: str
     columns: tuple[str, ...]
     rows: Any  # pyarrow has no types of its own
+    _kept: dict[str, Coded] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -50,6 +52,13 @@ class TextTable:
 
     def coded(self, column: str) -> Coded:
         """One column as distinct texts and a code per row; a missing cell is empty text."""
+        if column not in self._kept:
+            while len(self._kept) >= KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[column] = self._encoded(column)
+        return self._kept[column]
+
+    def _encoded(self, column: str) -> Coded:
         chunks = _as_text(self.rows.column(self.columns.index(column)))
         if not pa.types.is_dictionary(chunks.type):
             chunks = chunks.dictionary_encode()
