@@ -132,9 +132,7 @@ def others_recorded(path: Path, again: Experiment) -> tuple[Experiment, list[str
         When the data are others.
     """
     found = _recorded(path, again)
-    # early records do not name subsets, and those of noise not the settings chosen
-    scores = pd.DataFrame({"subset": 0, "setting": ""}, index=found.tables["scores"].index)
-    scores = found.tables["scores"].combine_first(scores)
+    scores = found.tables["scores"]
     places = [*FOLD, "method", "rank", *(["level", "draw"] if found.kind == "noise" else [])]
     now = again.tables["scores"].set_index(places)["score"]
     before = scores.set_index(places)["score"].reindex(now.index)
@@ -142,7 +140,7 @@ def others_recorded(path: Path, again: Experiment) -> tuple[Experiment, list[str
     changed = list(differ.index.get_level_values("method")[differ].unique())
     tables = {
         name: table[~table["method"].isin([*OURS, *changed])]
-        for name, table in {**found.tables, "scores": scores}.items()
+        for name, table in found.tables.items()
         if name in ("scores", "confusion")
     }
     about = {**found.about, "seconds": again.about["seconds"]}
@@ -153,11 +151,14 @@ def with_rows_anew(path: Path, anew: Experiment) -> Experiment:
     """What was recorded, with the rows of some methods as they came out now."""
     found = _recorded(path, anew)
     made = anew.tables["scores"]["method"].unique()
+    without = anew.tables if "swift" in made else found.tables  # tables that are of SWIFT alone
     tables = {
-        name: table[~table["method"].isin(made)] if "method" in table else table
+        name: table[~table["method"].isin(made)] if "method" in table else without.get(name, table)
         for name, table in found.tables.items()
     }
-    return stacked(Experiment(found.kind, found.about, tables), anew)
+    levels = sorted({*found.about["settings"]["levels"], *anew.about["settings"]["levels"]})
+    about = {**found.about, "settings": {**found.about["settings"], "levels": levels}}
+    return stacked(Experiment(found.kind, about, tables), anew)
 
 
 def _recorded(path: Path, now: Experiment) -> Experiment:
@@ -165,7 +166,11 @@ def _recorded(path: Path, now: Experiment) -> Experiment:
     found = Experiment.from_json(path.read_text())
     if found.about["data"] != now.about["data"]:
         raise ValueError(f"{path.name} is of other data")
-    return found
+    # early records do not name subsets, and those of noise not the settings chosen
+    scores = found.tables["scores"]
+    unnamed = pd.DataFrame({"subset": 0, "setting": ""}, index=scores.index)
+    tables = {**found.tables, "scores": scores.combine_first(unnamed)}
+    return Experiment(found.kind, found.about, tables)
 
 
 def kept(experiment: Experiment, path: Path) -> None:
