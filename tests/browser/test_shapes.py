@@ -17,6 +17,7 @@ from support.shapes import awkward
 from benchmarks.public_data import SHARED
 from browser.boxes import faults
 from browser.conftest import Visit
+from browser.hospital_files import wide_table
 from browser.server import Server, copy_of
 from browser.visitor import Visitor
 from dashboard.store.cards import DatasetCard
@@ -38,7 +39,8 @@ def at_night(*names: str) -> list[Any]:
 def made(samples: Path) -> Iterator[Server]:
     """A server on the samples and on data of awkward shapes."""
     server = Server(copy_of(samples, samples.with_name("awkward")))
-    for dataset in awkward():
+    wide = build_path(wide_table(samples.parent), BuildOptions(name="wide table"))
+    for dataset in (*awkward(), wide):
         fitted(server.store, dataset, rank=10, **QUICK)
     server.start()
     yield server
@@ -120,7 +122,7 @@ def test_cards_of_awkward_data_are_whole_on_one_screen(
     walk_cards(visit(made), of_name(made, name))
 
 
-@pytest.mark.parametrize("name", ["long names", *at_night("heart_failure", "news")])
+@pytest.mark.parametrize("name", ["long names", *at_night("wide table", "heart_failure", "news")])
 def test_nothing_is_cut_off_on_a_phone(made: Server, visit: Visit, name: str) -> None:
     tour_on_a_phone(visit(made), of_name(made, name))
 
