@@ -85,3 +85,29 @@ def test_rows_made_anew_replace_theirs_alone(tmp_path: Path) -> None:
     assert compared.to_dict() == pytest.approx({"cp_als": 0.2, "cp_apr": 0.3})
     with pytest.raises(ValueError, match="other data"):
         with_rows_anew(path, experiment({**DATA, "entries": 9}, cp_als=[0.6, 0.6]))
+
+
+def test_early_records_are_completed_and_levels_joined(tmp_path: Path) -> None:
+    """They name no subsets, and those of noise no settings; survival is of SWIFT alone."""
+
+    def noise(level: float, **scores: list[float]) -> Experiment:
+        plain = experiment(**scores)
+        lines = plain.tables["scores"].drop(columns=["second", "seconds"])
+        lines = lines.assign(level=level, draw=0)
+        survival = pd.DataFrame(
+            {"rank": [10], "phenotype": ["P01"], "level": [level], "draw": [0], "cosine": [level]}
+        )
+        settings = {**plain.about["settings"], "levels": [level]}
+        tables = {"scores": lines, "survival": survival}
+        return Experiment("noise", {**plain.about, "settings": settings}, tables)
+
+    early = noise(0.1, swift=[0.9, 0.7], cp_als=[0.4, 0.2])
+    scores = early.tables["scores"].drop(columns=["subset", "setting"])
+    path = tmp_path / "recorded.json"
+    kept(Experiment("noise", early.about, {**early.tables, "scores": scores}), path)
+    kept(with_rows_anew(path, noise(0.2, swift=[0.8, 0.8])), path)
+    whole = Experiment.from_json(path.read_text())
+    assert whole.about["settings"]["levels"] == [0.1, 0.2]
+    assert whole.tables["survival"]["level"].tolist() == [0.2]
+    found = whole.tables["scores"].groupby("method")["score"].apply(list).to_dict()
+    assert found == {"swift": [0.8, 0.8], "cp_als": [0.4, 0.2]}
