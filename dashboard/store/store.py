@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from filelock import FileLock
 
@@ -55,7 +55,7 @@ from dashboard.store.temporary import remove, sweep, temporary_place
 from dashboard.store.verified_folder import (
     SEAL,
     ChecksumMismatch,
-    is_whole,
+    SoundFolders,
     publish,
     read_sealed,
     write_private,
@@ -90,7 +90,7 @@ class Store:
         self.temporary = self.root / "temporary"
         for name in PARTS:
             make_private(self.root / name)
-        self._sound: dict[Path, tuple[Any, ...]] = {}  # folders checked, and how they looked
+        self._is_sound = SoundFolders().holds
         self._datasets = CardIndex(
             lambda: dict.fromkeys(folder_ids(self.root / "datasets"), "data"),
             self._dataset_card,
@@ -370,22 +370,6 @@ class Store:
             if not ended or not folder.is_dir():  # it may have been published while we looked
                 return card
         return done_card(folder, damaged=not self._is_sound(folder))
-
-    def _is_sound(self, folder: Path) -> bool:
-        """Whether the seal holds; files that look as they did when checked are not read again."""
-        try:
-            stats = [(entry.name, entry.stat()) for entry in os.scandir(folder)]
-        except OSError:
-            return False
-        looks = tuple(
-            sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
-        )
-        if self._sound.get(folder) != looks:
-            if not is_whole(folder):
-                self._sound.pop(folder, None)
-                return False
-            self._sound[folder] = looks
-        return True
 
 
 def _refuse_active(cards: Sequence[RunCard]) -> None:
