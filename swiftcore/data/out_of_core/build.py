@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from swiftcore.data.building.build_tensor import cell_values, nothing_left
 from swiftcore.data.building.multi_table import is_of_patients, note_unused
-from swiftcore.data.building.outcome import AFTER_OUTCOME, as_classes, could_be
 from swiftcore.data.from_path.read_path import origin_of
 from swiftcore.data.from_path.sniff import KINDS, sniff
 from swiftcore.data.from_path.table_sources import table_files, tables_in
@@ -27,13 +25,12 @@ from swiftcore.data.out_of_core.count import (
     has_distinct,
     n_rows,
     number_people,
-    outcome_of_people,
-    outcome_texts,
     people_ids,
     store_events,
 )
 from swiftcore.data.out_of_core.csv_to_parquet import write_as_parquet
 from swiftcore.data.out_of_core.database import Database, open_database, private_folder
+from swiftcore.data.out_of_core.outcome import find_outcome
 from swiftcore.data.out_of_core.plan import (
     EventColumns,
     TablePlan,
@@ -49,18 +46,8 @@ from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, refuse, where_list
 from swiftcore.tensor import Mode
 
-MAX_CLASSES = 1_000
 Say = Callable[[str], None]
 NO_LIMIT = 2**40  # megabytes: only heads are read in Python
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """Everybody's class by number (-1: none), and what the numbers mean."""
-
-    name: str
-    of: NDArray[np.int32]
-    classes: NDArray[Any]  # bools or texts
 
 
 def build_shards(
@@ -224,7 +211,7 @@ class _Build:
             features.append(count_features(self.database, one, self.by_visit, self.findings))
         self.say("Numbering the patients")
         n_people = number_people(self.database, events, self.by_visit)
-        outcome = self._outcome(patients, n_people)
+        outcome = find_outcome(self.database, patients, self.options, self.findings, n_people)
         drafts, joined = self._drafts(events, features, n_people)
         people = joined if outcome is None else joined & (outcome.of >= 0)
         lost = int(joined.sum() - people.sum())
@@ -251,7 +238,7 @@ class _Build:
             )
             if not len(left):
                 raise nothing_left()
-            return shards.finish(about, None if outcome is None else _classes(outcome, left))
+            return shards.finish(about, None if outcome is None else outcome.of_rows(left))
 
     def _drafts(
         self, events: Sequence[EventColumns], features: Sequence[Feature], n_people: int
@@ -300,51 +287,6 @@ class _Build:
             shards.add(names, places, cell_values(amounts, self.options.values))
         return rows
 
-    def _outcome(self, patients: Sequence[TablePlan], n_people: int) -> Outcome | None:
-        """The outcome asked for, or a column called outcome; None when there is none."""
-        asked = self.options.outcome == "column" or bool(self.options.outcome_column)
-        if self.options.outcome == "none":
-            return None
-        plan = next(iter(patients), None)
-        if plan is None or not plan.outcome:
-            if asked:
-                raise _no_column(self.options.outcome_column, plan)
-            return None
-        text = plan.head.text_of(plan.outcome)
-        found = outcome_texts(self.database, plan.number, text, MAX_CLASSES)
-        if not asked:
-            if not could_be(plan.outcome, found):
-                return None
-            self.findings.mapping["outcome"] = plan.outcome
-        if f"{plan.outcome.lower()}_date" in map(str.lower, plan.head.columns):
-            self.findings.note(AFTER_OUTCOME)
-        if len(found) > MAX_CLASSES:
-            raise _too_many_classes(plan.outcome)
-        blank = sum(count for word, count in found.items() if not word.strip())
-        self.findings.leave_out("patients without an outcome", blank, "patients' table")
-        meant = as_classes({word: word for word in found})
-        flags = all(isinstance(value, int) for value in meant.values())
-        classes = [False, True] if flags else sorted({str(value) for value in meant.values()})
-        numbers = {word: classes.index(value) for word, value in meant.items()}  # type: ignore[arg-type]
-        who = plan.head.text_of(plan.roles.row)
-        of = outcome_of_people(self.database, plan.number, who, text, numbers, n_people)
-        asked_name = self.options.outcome_column.strip() or plan.outcome
-        return Outcome(self.options.outcome_name or asked_name, of, np.array(classes))
-
-
-def _classes(outcome: Outcome, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """The outcome of the rows that are left; one class alone is refused."""
-    values = outcome.classes[outcome.of[rows]]
-    if len(np.unique(values)) < 2:
-        raise refuse(
-            "outcome-one-class",
-            "All rows have the same outcome",
-            outcome.name,
-            f"only '{values[0]}'",
-            "Choose another outcome, or allow events after it.",
-        )
-    return values
-
 
 def _of_mode(feature: Feature, stays: NDArray[np.bool_]) -> tuple[Mode, dict[str, str]]:
     """The features that stay, and the code behind every label that does not show it."""
@@ -356,24 +298,3 @@ def _of_mode(feature: Feature, stays: NDArray[np.bool_]) -> tuple[Mode, dict[str
         if feature.codes[place] != feature.mode.labels[place]
     }
     return Mode(feature.mode.name, labels), codes
-
-
-def _no_column(asked: str, plan: TablePlan | None) -> InvalidData:
-    known = where_list(plan.head.columns, 12) if plan else "no patients' table"
-    return refuse(
-        "outcome-column",
-        "The outcome column is not there",
-        "patients' table",
-        f"no column '{asked[:60]}'",
-        f"Choose one of {known}; several columns need a .npz.",
-    )
-
-
-def _too_many_classes(column: str) -> InvalidData:
-    return refuse(
-        "outcome-classes",
-        "The outcome has too many values",
-        column,
-        f"more than {MAX_CLASSES:,}",
-        "Choose a column of classes.",
-    )
