@@ -7,6 +7,7 @@ READY := $(VENV)/.ready# and what tests, benchmarks and documents need
 # Compiling every module of every package takes longer than copying them; so Python compiles what
 # it imports, and must be allowed to keep it.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --no-deps
+TESTS := $(BIN)/python -m pytest -n 3 --dist worksteal# more than two cores: many tests wait for others
 unexport PYTHONDONTWRITEBYTECODE
 # the other methods that do not look at every cell, for the longest tables
 SPARSE := cp_als cp_nmu supervised_cp similarity_cp cp_apr lasso_indicators forest_indicators
@@ -18,14 +19,14 @@ run: $(RUNNABLE)  # the dashboard, on the sample data with finished results
 	$(BIN)/swift dashboard
 
 check: lint  # what to run after every edit
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not nightly" --ignore tests/browser
+	$(TESTS) -m "not slow and not nightly" --ignore tests/browser
 
 test: $(READY) chromium strace  # the browser after the rest: it would wait for cores that compute
 	$(MAKE) --no-print-directory -j 2 lint unseen
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
+	$(TESTS) tests/browser
 
 unseen: $(READY)  # all tests but those in the browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/browser
+	$(TESTS) --ignore tests/browser
 
 lint: $(READY)
 	$(BIN)/ruff check .
