@@ -25,6 +25,7 @@ from dashboard.store.store import SEEDED, Store
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
 from swiftcore.errors import refuse
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.phenotypes.labels import spoken
 from swiftcore.runtime.atomic_file import write_atomic
 
 logger = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ def _example_reviews(store: Store, run_id: str) -> bytes:
             "phenotype": fit.identifiers[component],
             "phenotype_digest": fit.phenotype_digest(component),
             "reviewer": "Example reviewer",
-            "name": fit.modes[1].labels[int(fit.factors[1][:, component].argmax())],
+            "name": spoken(fit.modes[1].labels[int(fit.factors[1][:, component].argmax())]),
             "verdict": verdict,
             "problem": problem,
             "confidence": confidence,
