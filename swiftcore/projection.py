@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from swiftcore.errors import refuse
+from swiftcore.errors import InvalidData, refuse
 from swiftcore.tensor import Mode, SparseTensor
 
 if TYPE_CHECKING:
@@ -55,6 +55,20 @@ def on_features(tensor: SparseTensor, known: Sequence[Mode]) -> KnownRows:
     InvalidData
         If they have another number of modes, or share no feature with the fit.
     """
+    found = matched(tensor, known)
+    if not found.tensor.n_entries:
+        raise no_known_feature(tensor.n_entries)
+    return found
+
+
+def matched(tensor: SparseTensor, known: Sequence[Mode]) -> KnownRows:
+    """Some of the new rows in the features of a fit; there may be nothing that the fit knows.
+
+    Raises
+    ------
+    InvalidData
+        If they have another number of modes.
+    """
     order = _mode_order(tensor.modes, known)
     kept = np.ones(tensor.n_entries, dtype=bool)
     places, unknown = [tensor.coordinates[:, 0]], {}
@@ -67,18 +81,21 @@ def on_features(tensor: SparseTensor, known: Sequence[Mode]) -> KnownRows:
         missing = [label for label in labels if label not in index]
         if missing:
             unknown[mode.name] = missing
-    if not kept.any():
-        raise refuse(
-            "projection-features",
-            "The new rows share no feature with the fit",
-            "the new data",
-            f"{tensor.n_entries:,} entries, none with known features",
-            "Use the same names for features as in the data of the fit.",
-        )
     modes = (tensor.modes[0], *known[1:])
     coordinates = np.column_stack(places)[kept]
     mapped = SparseTensor.from_coordinates(coordinates, tensor.values[kept], modes=modes)
     return KnownRows(mapped, unknown, int((~kept).sum()))
+
+
+def no_known_feature(n_entries: int) -> InvalidData:
+    """New rows of which the fit knows nothing at all."""
+    return refuse(
+        "projection-features",
+        "The new rows share no feature with the fit",
+        "the new data",
+        f"{n_entries:,} entries, none with known features",
+        "Use the same names for features as in the data of the fit.",
+    )
 
 
 def project_rows(

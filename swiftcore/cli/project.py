@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from rich.progress import BarColumn, Progress, TextColumn
 from swiftcore.cli.data_argument import add_set, load_data, screen
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.result_files import MODEL, write_json, write_table
+from swiftcore.data.shards.reader import is_sharded, open_shards
 from swiftcore.errors import where_list
 from swiftcore.fitting import FittedModel
 from swiftcore.phenotypes.identifiers import component_id
 from swiftcore.phenotypes.shares import row_shares
-from swiftcore.projection import KnownRows, on_features, project_rows
+from swiftcore.projection import KnownRows, matched, no_known_feature, project_rows
 from swiftcore.runtime.spreadsheet_text import csv_safe
+from swiftcore.tensor import SparseTensor
 
 SCHEMA = 1  # of projection.json: raise it when a field changes its meaning
 
@@ -38,68 +41,115 @@ def add_project(parser: argparse.ArgumentParser) -> None:
 def _project(chosen: argparse.Namespace) -> int:
     path = chosen.model
     model = FittedModel.load(path / MODEL if path.is_dir() else path)
-    dataset = load_data(chosen.data, chosen.settings)
-    known = on_features(dataset.tensor, model.modes)
-    with _RowsLine() as line:
-        memberships = project_rows(model, known.tensor, line)
-    shares = row_shares([memberships, *model.factors[1:]])
+    total, blocks = _new_rows(chosen.data, chosen.settings)
     ids = [component_id(component, model.spec.rank) for component in range(model.spec.rank)]
-    rows = known.tensor.modes[0]
-    lines: list[Sequence[object]] = [[rows.name, *ids, *(f"{one} share" for one in ids)]]
-    for label, amounts, parts in zip(rows.labels, memberships, shares, strict=True):
-        lines.append([csv_safe(label), *amounts.tolist(), *parts.tolist()])
-    summary = _summary(known, ids)
+    found = _Found()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    write_table(chosen.out / "memberships.csv", lines)
+    with _RowsLine(total) as line:
+        write_table(chosen.out / "memberships.csv", _lines(model, ids, blocks, found, line))
+    summary = found.summary(ids)
     write_json(chosen.out / "projection.json", summary)
     if chosen.json:
         json.dump(summary, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        for sentence in _sentences(known):
+        for sentence in found.sentences():
             sys.stdout.write(f"{sentence}\n")
     screen.print(escape(f"Results are in {chosen.out}"), highlight=False)
     return 0
 
 
-def _summary(known: KnownRows, ids: list[str]) -> dict[str, Any]:
-    labels = known.tensor.modes[0].labels
-    return {
-        "schema": SCHEMA,
-        "rows": len(labels),
-        "phenotypes": ids,
-        "unknown_features": known.unknown,
-        "entries_left_out": known.left_out,
-        "rows_without_known_features": [labels[row] for row in known.empty],
-    }
+def _new_rows(name: str, settings: Sequence[str]) -> tuple[int, Iterator[SparseTensor]]:
+    """How many new rows there are, and they themselves: those in shards a shard at a time."""
+    if not settings and is_sharded(Path(name)):
+        shards = open_shards(name)
+        return shards.shape[0], (block.tensor for block in shards.row_blocks())
+    tensor = load_data(name, settings).tensor
+    return tensor.shape[0], iter([tensor])
 
 
-def _sentences(known: KnownRows) -> list[str]:
-    labels = known.tensor.modes[0].labels
-    said = [f"{len(labels):,} rows described."]
-    for mode, missing in known.unknown.items():
-        said.append(f"Unknown to the model, {mode}: {len(missing):,}: {where_list(missing)}.")
-    if known.left_out:
-        said.append(f"Entries left out for that: {known.left_out:,}.")
-    if known.empty:
-        names = where_list(labels[row] for row in known.empty)
-        said.append(f"Rows with nothing that the model knows: {len(known.empty):,}: {names}.")
-    return said
+def _lines(
+    model: FittedModel,
+    ids: Sequence[str],
+    blocks: Iterable[SparseTensor],
+    found: _Found,
+    line: _RowsLine,
+) -> Iterator[Sequence[object]]:
+    """The table of memberships, made while it is written."""
+    for block in blocks:
+        if not found.rows:
+            yield [block.modes[0].name, *ids, *(f"{one} share" for one in ids)]
+        known = matched(block, model.modes)
+        memberships = project_rows(model, known.tensor, line.after(found.rows))
+        found.add(known)
+        shares = row_shares([memberships, *model.factors[1:]])
+        for label, amounts, parts in zip(block.modes[0].labels, memberships, shares, strict=True):
+            yield [csv_safe(label), *amounts.tolist(), *parts.tolist()]
+    if not found.entries:
+        raise no_known_feature(found.left_out)
+
+
+@dataclass
+class _Found:
+    """What was met in the new rows so far."""
+
+    rows: int = 0
+    entries: int = 0
+    left_out: int = 0
+    unknown: Mapping[str, list[str]] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+
+    def add(self, known: KnownRows) -> None:
+        """Some more rows; their features are those of the rows before them."""
+        labels = known.tensor.modes[0].labels
+        self.rows += len(labels)
+        self.entries += known.tensor.n_entries
+        self.left_out += known.left_out
+        self.unknown = known.unknown
+        self.empty += [labels[row] for row in known.empty]
+
+    def summary(self, ids: Sequence[str]) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return {
+            "schema": SCHEMA,
+            "rows": self.rows,
+            "phenotypes": list(ids),
+            "unknown_features": self.unknown,
+            "entries_left_out": self.left_out,
+            "rows_without_known_features": self.empty,
+        }
+
+    def sentences(self) -> list[str]:
+        """For the screen."""
+        said = [f"{self.rows:,} rows described."]
+        for mode, missing in self.unknown.items():
+            said.append(f"Unknown to the model, {mode}: {len(missing):,}: {where_list(missing)}.")
+        if self.left_out:
+            said.append(f"Entries left out for that: {self.left_out:,}.")
+        if self.empty:
+            names = where_list(self.empty)
+            said.append(f"Rows with nothing that the model knows: {len(self.empty):,}: {names}.")
+        return said
 
 
 class _RowsLine(StoppableLine):
     """Rows described; Ctrl-C leaves before the next ones, and nothing is written."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int) -> None:
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
         )
         super().__init__(Progress(*columns, console=screen, transient=True), "block of rows")
-        self._task = self.progress.add_task("Describing rows", total=None)
+        self._task = self.progress.add_task("Describing rows", total=total)
 
-    def __call__(self, done: int, total: int) -> None:
-        self.progress.update(self._task, completed=done, total=total)
-        if self.stop:
-            raise KeyboardInterrupt
+    def after(self, before: int) -> Callable[[int, int], None]:
+        """Hears of the rows that are done, of those that come after so many others."""
+
+        def begins(done: int, _: int) -> None:
+            self.progress.update(self._task, completed=before + done)
+            if self.stop:
+                raise KeyboardInterrupt
+
+        return begins

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.tiny_store import tiny_dataset
+from support.written_shards import write_shards
 
 from swiftcore.cli import main
 from swiftcore.data.bundle import write_bundle
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.shards.reader import open_shards
 from swiftcore.fitting import FittedModel
 from swiftcore.spec import ModelSpec
 from swiftcore.tensor import Mode, SparseTensor
@@ -164,6 +167,29 @@ def test_new_rows_are_described_by_the_model(
     np.testing.assert_allclose(values[0, :3], model.transform(alone)[0], rtol=1e-6, atol=1e-12)
     assert main(f"project {run / 'model.npz'} {rows} --out {out}".split()) == 0
     assert "new drug" in capsys.readouterr().out
+
+
+def test_new_rows_in_shards_are_described_as_those_of_one_file(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where all that a shard holds is unknown to the model."""
+    run, new = tmp_path / "run", new_rows()
+    assert main(f"fit {data} --rank 3 --iterations 9 --out {run}".split()) == 0
+    rows = saved(new, tmp_path / "new.swift.npz")
+    write_shards(new, tmp_path / "new.swift", 3)
+    assert len(open_shards(tmp_path / "new.swift").manifest.shards) == 2
+    capsys.readouterr()
+    for given, out in ((rows, "one"), (tmp_path / "new.swift", "parts")):
+        assert main(f"project {run} {given} --out {tmp_path / out}".split()) == 0
+    for file in ("memberships.csv", "projection.json"):
+        one, parts = (tmp_path / out / file for out in ("one", "parts"))
+        assert one.read_bytes() == parts.read_bytes()
+    strangers = replace(new, tensor=new.tensor.select(0, [3]))
+    write_shards(strangers, tmp_path / "strangers.swift", 3)
+    capsys.readouterr()
+    assert main(f"project {run} {tmp_path / 'strangers.swift'} --out {tmp_path / 'x'}".split()) == 2
+    assert "share no feature" in capsys.readouterr().err
+    assert not list(tmp_path.glob("x/*.csv"))
 
 
 def test_a_model_that_is_none_is_refused(

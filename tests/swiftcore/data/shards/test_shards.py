@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from support.written_shards import write_shards
 
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
@@ -20,7 +21,7 @@ from swiftcore.data.reading.findings import Findings
 from swiftcore.data.shards import reader
 from swiftcore.data.shards.manifest import MANIFEST
 from swiftcore.data.shards.reader import open_shards
-from swiftcore.data.shards.writer import About, new_shards
+from swiftcore.data.shards.writer import new_shards
 from swiftcore.data.summary import summarize
 from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.data.synthetic.ehr_shards import Request, draw_block, generate_file
@@ -28,17 +29,6 @@ from swiftcore.errors import InvalidData, InvalidSettings, NotEnoughMemory
 from swiftcore.tensor import Mode, SparseTensor
 
 TEXT = st.text(max_size=8)
-
-
-def write(dataset: Dataset, path: Path, rows_per_shard: int) -> None:
-    tensor = dataset.tensor
-    with new_shards(path, tensor.modes[1:]) as shards:
-        for first in range(0, tensor.shape[0], rows_per_shard):
-            rows = np.arange(first, min(first + rows_per_shard, tensor.shape[0]))
-            block = tensor.select(0, rows)
-            shards.add(block.modes[0].labels, block.coordinates, block.values)
-        about = About(dataset.name, dataset.origin, tensor.modes[0].name, dataset.outcome_name)
-        shards.finish(about, dataset.outcome)
 
 
 @st.composite
@@ -79,7 +69,7 @@ def test_what_is_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, step: int, data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("written") / "some.swift"
-    write(dataset, path, step)
+    write_shards(dataset, path, step)
     opened = open_shards(path)
     opened.check()
     assert alike(opened.to_dataset(), dataset)
