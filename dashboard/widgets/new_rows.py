@@ -31,6 +31,7 @@ from dashboard.widgets.sidebar import run_name
 from dashboard.widgets.tables import download_rows, show_table
 from dashboard.widgets.text import plain
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.options import BuildOptions
 from swiftcore.errors import SwiftError
 from swiftcore.phenotypes.shares import row_shares
 
@@ -111,7 +112,8 @@ def _read(given: HandedFile) -> Dataset:
     )
 
     path = uploads.save([(given.name, given.content)], cache.store().root / uploads.UPLOADS)
-    return replace(build_path(path), name=f"{NEW_ROWS_NAME}{clipped(given.name, 60)}")
+    options = BuildOptions().for_new_rows()
+    return replace(build_path(path, options), name=f"{NEW_ROWS_NAME}{clipped(given.name, 60)}")
 
 
 def start_projection(summary: FitSummary, data: Dataset, *, synthetic: bool = False) -> str:

@@ -67,8 +67,14 @@ class _FromFile(argparse.Action):
         namespace.settings = [*namespace.settings, *settings_of_file(values)]
 
 
-def load_data(name: str, settings: Sequence[str]) -> Dataset:
-    """A sample by its name, or the data set built from a path."""
+def load_data(name: str, settings: Sequence[str], *, new_rows: bool = False) -> Dataset:
+    """A sample by its name, or the data set built from a path.
+
+    Parameters
+    ----------
+    new_rows : bool
+        Whether a finished model shall describe the rows.
+    """
     if is_sample(name):
         if settings:
             raise refuse(
@@ -80,7 +86,8 @@ def load_data(name: str, settings: Sequence[str]) -> Dataset:
                 kind=InvalidSettings,
             )
         return load_sample(name)
-    return build_path(Path(name), options_from_text(settings))
+    options = options_from_text(settings)
+    return build_path(Path(name), options.for_new_rows() if new_rows else options)
 
 
 def is_sample(name: str) -> bool:

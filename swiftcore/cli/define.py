@@ -12,9 +12,9 @@ from typing import Any
 from rich.markup import escape
 
 from swiftcore.cli.data_argument import add_data, add_set, load_data, screen
-from swiftcore.cli.finished_result import FinishedResult, find_result
+from swiftcore.cli.finished_result import FinishedResult, add_result, find_result
 from swiftcore.cli.result_files import write_json, write_table
-from swiftcore.cli.store_argument import USUAL, USUAL_PLACE
+from swiftcore.cli.store_argument import add_store_of_run
 from swiftcore.definitions.atlas import atlas_cohort
 from swiftcore.definitions.concept_file import read_concepts
 from swiftcore.definitions.define import Definition, define
@@ -40,7 +40,7 @@ CARRIERS = "carriers.csv"
 
 def add_define(parser: argparse.ArgumentParser) -> None:
     """The phenotype, the rule, and what is written of it."""
-    parser.add_argument("result", metavar="RUN", help="a folder, a model file, or an id of a run")
+    add_result(parser)
     parser.add_argument("phenotype", metavar="PHENOTYPE", help="its id, such as P03")
     words = "folder for the definition, its codes, and for OMOP concepts SQL and ATLAS JSON"
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=words)
@@ -62,10 +62,7 @@ def add_define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--carriers", action="store_true", help=words)
     parser.add_argument("--data", help="the data of the result (default: as noted beside it)")
     add_set(parser)
-    words = f"the store with the run; without a folder: {USUAL}"
-    parser.add_argument(
-        *("--data-dir",), nargs="?", const=USUAL_PLACE, default=None, metavar="DIR", help=words
-    )
+    add_store_of_run(parser)
     parser.add_argument("--json", action="store_true", help="print the definition as JSON")
     parser.set_defaults(run=_define)
 

@@ -54,13 +54,37 @@ class FinishedResult:
     run: str = ""
 
 
+def add_result(parser: argparse.ArgumentParser, metavar: str = "RUN") -> None:
+    """The finished result that a command works on."""
+    words = "a folder of swift fit --out, its model.npz, or an id of a run"
+    parser.add_argument("result", metavar=metavar, help=words)
+
+
 def find_result(chosen: argparse.Namespace) -> FinishedResult:
-    """What RUN means: a folder or file first, then a run of the dashboard."""
+    """What RUN means, with the data that it was fitted to."""
+    file = _model_file(chosen)
+    return _from_store(chosen) if file is None else _from_folder(chosen, file)
+
+
+def find_model(chosen: argparse.Namespace) -> tuple[FittedModel, list[str]]:
+    """What RUN means, without its data; and how these were read, where that is noted."""
+    file = _model_file(chosen)
+    if file is None:
+        from dashboard.jobs.compute import load_fit  # late: it is an extra
+
+        return load_fit(*_stored_run(chosen)), []
+    model = FittedModel.load(file)
+    noted = file.parent / DATA
+    return model, _noted_data(noted)["set"] if noted.exists() else []
+
+
+def _model_file(chosen: argparse.Namespace) -> Path | None:
+    """The model's file: a folder or file goes first; None for a run of the dashboard."""
     path = Path(chosen.result)
     if path.exists():
-        return _from_folder(chosen, path / MODEL if path.is_dir() else path)
+        return path / MODEL if path.is_dir() else path
     if chosen.data_dir is not None:
-        return _from_store(chosen)
+        return None
     raise refuse(
         "run-missing",
         "There is no such result",
@@ -102,15 +126,20 @@ def _noted_data(path: Path) -> dict[str, Any]:
 
 
 def _from_store(chosen: argparse.Namespace) -> FinishedResult:
+    from dashboard.jobs.compute import load_fit  # late: it is an extra
+
+    store, run = _stored_run(chosen)
+    dataset = store.dataset(store.run(run).dataset)
+    known = {"name": dataset.name, "given": f"run {run}", "set": [], "digest": data_digest(dataset)}
+    return FinishedResult(load_fit(store, run), dataset, known, store, run)
+
+
+def _stored_run(chosen: argparse.Namespace) -> tuple[Store, str]:
     """A run of the dashboard by its id or the beginning of it."""
     check_dashboard()
-    from dashboard.jobs.compute import load_fit  # late: it is an extra
-    from dashboard.store.store import Store
+    from dashboard.store.store import Store  # late: it is an extra
 
     store = Store(store_root(chosen))
     fits = [card.id for card in store.runs(kind="fit")]
     found = [run for run in fits if run.startswith(chosen.result.lower())]
-    run = found[0] if len(found) == 1 else chosen.result
-    dataset = store.dataset(store.run(run).dataset)
-    known = {"name": dataset.name, "given": f"run {run}", "set": [], "digest": data_digest(dataset)}
-    return FinishedResult(load_fit(store, run), dataset, known, store, run)
+    return store, found[0] if len(found) == 1 else chosen.result

@@ -14,8 +14,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
 from swiftcore.cli.data_argument import add_set, load_data, screen
+from swiftcore.cli.finished_result import add_result, find_model
 from swiftcore.cli.progress_line import StoppableLine
-from swiftcore.cli.result_files import MODEL, write_json, write_table
+from swiftcore.cli.result_files import write_json, write_table
+from swiftcore.cli.store_argument import add_store_of_run
 from swiftcore.data.shards.reader import is_sharded, open_shards
 from swiftcore.errors import where_list
 from swiftcore.fitting import FittedModel
@@ -30,18 +32,21 @@ SCHEMA = 1  # of projection.json: raise it when a field changes its meaning
 
 def add_project(parser: argparse.ArgumentParser) -> None:
     """A model, new data, and a folder for their memberships."""
-    parser.add_argument("model", type=Path, help="a folder of swift fit --out, or its model.npz")
+    add_result(parser, "MODEL")
     parser.add_argument("data", help="new rows: a file or folder as the model was fitted to")
     add_set(parser)
+    add_store_of_run(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for files")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.set_defaults(run=_project)
 
 
 def _project(chosen: argparse.Namespace) -> int:
-    path = chosen.model
-    model = FittedModel.load(path / MODEL if path.is_dir() else path)
-    total, blocks = _new_rows(chosen.data, chosen.settings)
+    model, noted = find_model(chosen)
+    total, blocks = _new_rows(chosen.data, chosen.settings or noted)
+    if noted and not chosen.settings:
+        told = f"Read as the data of the fit were: {', '.join(noted)}"
+        screen.print(told, highlight=False, markup=False)
     ids = [component_id(component, model.spec.rank) for component in range(model.spec.rank)]
     found = _Found()
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -61,10 +66,10 @@ def _project(chosen: argparse.Namespace) -> int:
 
 def _new_rows(name: str, settings: Sequence[str]) -> tuple[int, Iterator[SparseTensor]]:
     """How many new rows there are, and they themselves: those in shards a shard at a time."""
-    if not settings and is_sharded(Path(name)):
+    if is_sharded(Path(name)):
         shards = open_shards(name)
         return shards.shape[0], (block.tensor for block in shards.row_blocks())
-    tensor = load_data(name, settings).tensor
+    tensor = load_data(name, settings, new_rows=True).tensor
     return tensor.shape[0], iter([tensor])
 
 
@@ -129,6 +134,11 @@ class _Found:
         if self.empty:
             names = where_list(self.empty)
             said.append(f"Rows with nothing that the model knows: {len(self.empty):,}: {names}.")
+        if 2 * len(self.empty) > self.rows:
+            said.append(
+                "That is most of them: are the new rows of the same kind as those of the fit, "
+                "and read in the same way (--set)?"
+            )
         return said
 
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from swiftcore.cli.data_argument import add_set, screen
 from swiftcore.cli.extras import check_dashboard
-from swiftcore.cli.finished_result import FinishedResult, find_result
+from swiftcore.cli.finished_result import FinishedResult, add_result, find_result
 from swiftcore.cli.fit import add_output, deliver, open_folder, run_fit
 from swiftcore.cli.fit_folder import add_folder
 from swiftcore.cli.store_argument import store_root
@@ -49,7 +49,7 @@ def add_refit(commands: Any) -> None:
     """The result, its data, and the changes."""
     words = "merge, split, drop, pin and seed, then fit again"
     parser = commands.add_parser("refit", help=words, description=ABOUT)
-    parser.add_argument("result", metavar="RUN", help="a folder, a model file, or an id of a run")
+    add_result(parser)
     parser.add_argument(
         "--merge", nargs=2, action="append", default=[], metavar="P", help="these two are one"
     )

@@ -18,6 +18,14 @@ def add_data_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", default=USUAL_PLACE, metavar="DIR", help=where)
 
 
+def add_store_of_run(parser: argparse.ArgumentParser) -> None:
+    """Where the store is, for a command that works on a folder or on a run."""
+    words = f"the store with the run; without a folder: {USUAL}"
+    parser.add_argument(
+        "--data-dir", nargs="?", const=USUAL_PLACE, default=None, metavar="DIR", help=words
+    )
+
+
 def add_results(parser: argparse.ArgumentParser) -> None:
     """Where results go: files in a folder, the store of the dashboard, or both."""
     parser.add_argument("--out", type=Path, default=None, metavar="DIR", help="folder for files")

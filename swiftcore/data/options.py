@@ -236,6 +236,22 @@ class BuildOptions:
         """Plain values, for a process boundary or a manifest."""
         return {**dataclasses.asdict(self), "columns": dict(self.columns)}
 
+    def for_new_rows(self) -> BuildOptions:
+        """How to read rows that a finished model shall describe.
+
+        They need no outcome, few of them share little, and the model alone knows which features
+        count. An outcome is read where it decides which events belong to a row.
+        """
+        timed = self.before_outcome or self.lookback_days
+        return dataclasses.replace(
+            self,
+            outcome=self.outcome if timed else "none",
+            min_support=1,
+            top=0,
+            vocabulary_size=0,
+            yes=True,
+        )
+
     def changed(self) -> dict[str, Any]:
         """The options that are not at their defaults, without limits; of files only the names."""
         usual, plain = BuildOptions().to_json(), self.to_json()

@@ -21,8 +21,8 @@ from swiftcore.errors import InvalidData
 from swiftcore.tensor import Mode, SparseTensor
 
 TAB, NEW = "tabs.patients", "New patients"
-CSV = "patient,diagnosis,medication\n" + "".join(
-    f"n{row},diagnosis {row % 8},medication {row % 6}\n" for row in range(40)
+CSV = "patient,diagnosis,medication,outcome\n" + "".join(  # new rows often have one outcome yet
+    f"n{row},diagnosis {row % 8},medication {row % 6},no\n" for row in range(40)
 )
 
 

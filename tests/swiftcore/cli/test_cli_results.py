@@ -192,6 +192,72 @@ def test_new_rows_in_shards_are_described_as_those_of_one_file(
     assert not list(tmp_path.glob("x/*.csv"))
 
 
+def event_table(path: Path, patients: range, outcome: str) -> Path:
+    """Some lines stand there twice, so that it matters whether entries are counted."""
+    lines = ["patient,diagnosis,medication,outcome"]
+    for n in patients:
+        lines += [f"p{n},diagnosis {n % 4},medication {n % 3},{outcome or n % 2}"] * (1 + n % 3)
+        lines += [f"p{n},diagnosis {(n + 1) % 4},medication {n % 3},{outcome or n % 2}"]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_new_rows_are_read_as_the_data_of_the_fit_and_need_no_outcome(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known, run = event_table(tmp_path / "known.csv", range(60), ""), tmp_path / "run"
+    fit = f"fit {known} --rank 2 --iterations 9 --entry-values counts --out {run}"
+    fit += " --set values=binary --set min_support=5"
+    assert main([*fit.split(), "--row-mass", "as recorded"]) == 0
+    one = event_table(tmp_path / "one.csv", range(5, 6), "no")  # a single patient, without it
+    several = event_table(tmp_path / "several.csv", range(12), "no")
+    capsys.readouterr()
+    for rows in (one, several):
+        assert main(f"project {run} {rows} --out {tmp_path / rows.stem}".split()) == 0
+        assert "values=binary" in capsys.readouterr().err
+    plain = f"project {run} {one} --set values=count --out {tmp_path / 'counted'}"
+    assert main(plain.split()) == 0
+    together = membership(tmp_path / "several", "p5")
+    np.testing.assert_allclose(membership(tmp_path / "one", "p5"), together, rtol=1e-9)
+    assert membership(tmp_path / "counted", "p5").sum() > 1.1 * together.sum()
+
+
+def membership(folder: Path, row: str) -> np.ndarray:
+    (found,) = [line for line in read(folder / "memberships.csv") if line[0] == row]
+    return np.array(found[1:], dtype=np.float64)
+
+
+def test_new_rows_are_described_by_a_run_of_the_store(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit = f"fit {data} --rank 2 --iterations 5 --json --out {tmp_path / 'run'}"
+    assert main([*fit.split(), "--data-dir", str(tmp_path / "home")]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    rows = saved(new_rows(), tmp_path / "new.swift.npz")
+    asked = f"project {run[:8]} {rows} --data-dir {tmp_path / 'home'} --out {tmp_path / 'stored'}"
+    assert main(asked.split()) == 0
+    assert main(f"project {tmp_path / 'run'} {rows} --out {tmp_path / 'beside'}".split()) == 0
+    one, other = (tmp_path / out / "memberships.csv" for out in ("stored", "beside"))
+    assert one.read_bytes() == other.read_bytes()
+    capsys.readouterr()
+    assert main(f"project {run[:8]} {rows} --out {tmp_path / 'x'}".split()) == 2
+    assert "a run with --data-dir" in capsys.readouterr().err
+
+
+def test_strangers_are_told_of(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(f"fit {data} --rank 2 --iterations 5 --out {tmp_path / 'run'}".split()) == 0
+    table = tmp_path / "strangers.csv"
+    table.write_text(
+        "patient,medication,diagnosis\na,medication 3,diagnosis 4\n"
+        "b,new drug,diagnosis 2\nc,new drug,diagnosis 2\n"
+    )
+    capsys.readouterr()
+    assert main(f"project {tmp_path / 'run'} {table} --out {tmp_path / 'x'}".split()) == 0
+    assert "That is most of them" in capsys.readouterr().out
+
+
 def test_a_model_that_is_none_is_refused(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
