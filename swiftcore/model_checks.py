@@ -81,7 +81,12 @@ ABOUT = {
     "weighting": record(_WEIGHTING, optional=_WEIGHTING),
     "history": listed(_STEP, 10_000_000),
     "guidance": record(
-        {"parent": text(64), "steps": Range(lambda value: isinstance(value, list), "a list")}
+        {
+            "parent": text(64),
+            "steps": Range(lambda value: isinstance(value, list), "a list"),
+            "by_outcome": FLAG,
+        },
+        optional=("by_outcome",),
     ),
     "fits": whole(2),
     "found_in": listed(whole(0), 1_000_000),

@@ -12,6 +12,7 @@ from typing import Any
 
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
+from swiftcore.evaluation.methods.guided import needs_labels
 from swiftcore.fitting import FittedModel, Stage, fit_from
 from swiftcore.model_costs import Costs
 from swiftcore.phenotypes.guidance import Guidance, Step
@@ -70,7 +71,8 @@ def refit(
         stage=stage,
         checkpoint=checkpoint,
     )
-    guidance = Guidance(model_digest(parent), changes.steps(parent.modes))
+    by_outcome = needs_labels(parent.spec) or bool(parent.guidance and parent.guidance.by_outcome)
+    guidance = Guidance(model_digest(parent), changes.steps(parent.modes), by_outcome)
     return replace(fitted, guidance=guidance)
 
 

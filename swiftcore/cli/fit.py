@@ -188,17 +188,14 @@ def deliver(
     spent: Spent,
     run: str = "",
     from_store: bool = False,
-    began_as: ModelSpec | None = None,
 ) -> None:
     """Files if there is a folder for them, and the result on the screen.
 
     ``dataset`` is None where the rows stay on the disk.
-    ``began_as`` is the spec of the result that a refit began as.
     """
-    specs = (fitted.spec, began_as or fitted.spec)
     predicted = "" if dataset is None else dataset.outcome_name
-    marks = (made_to_predict(spec, predicted) for spec in specs)
-    guided = next(filter(None, marks), "")
+    before = fitted.guidance is not None and fitted.guidance.by_outcome
+    guided = made_to_predict(fitted.spec, predicted, before)
     phenotypes = describe_phenotypes(
         fitted.factors,
         fitted.modes,

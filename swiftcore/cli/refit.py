@@ -73,7 +73,7 @@ def _refit(chosen: argparse.Namespace) -> int:
     spent = stopwatch()
     fitted = run_fit(chosen, result.dataset, spec, fit)
     took, run = spent(), _publish(result, fitted, began)
-    deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took, began_as=model.spec)
+    deliver(chosen, result.dataset, fitted, result.data, run=run, spent=took)
     return 0
 
 

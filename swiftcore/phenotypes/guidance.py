@@ -96,19 +96,24 @@ class Guidance:
     parent : str
         Digest of the factors of the result it began as.
     steps : tuple of Step
+    by_outcome : bool
+        Whether the outcome took part in finding that result, or one before it.
     """
 
     parent: str
     steps: tuple[Step, ...]
+    by_outcome: bool = False
 
     def plain(self) -> dict[str, Any]:
         """As values that JSON can hold."""
-        return {"parent": self.parent, "steps": plain_steps(self.steps)}
+        marked = {"by_outcome": True} if self.by_outcome else {}
+        return {"parent": self.parent, "steps": plain_steps(self.steps), **marked}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Guidance:
         """Read what :meth:`plain` gave; raises InvalidSettings if these are no steps."""
-        return cls(plain["parent"], steps_from_plain(plain["steps"]))
+        steps = steps_from_plain(plain["steps"])
+        return cls(plain["parent"], steps, plain.get("by_outcome", False))
 
 
 def plain_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:

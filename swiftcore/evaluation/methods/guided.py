@@ -12,15 +12,17 @@ def needs_labels(spec: ModelSpec) -> bool:
     return weighed or factorization(spec.method).needs_labels
 
 
-def made_to_predict(spec: ModelSpec, outcome: str) -> str:
+def made_to_predict(spec: ModelSpec, outcome: str, before: bool = False) -> str:
     """What every screen and file says of a result that was guided by the outcome; else nothing.
 
     Parameters
     ----------
     outcome : str
         Its name, user text; may be empty.
+    before : bool
+        Whether a result that it began as was guided by the outcome.
     """
-    if not needs_labels(spec):
+    if not (before or needs_labels(spec)):
         return ""
     return (
         f"Made to predict {outcome or 'the outcome'}: it took part in finding these phenotypes, "

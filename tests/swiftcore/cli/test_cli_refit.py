@@ -53,6 +53,26 @@ def test_every_change_is_made_and_told(
     assert refitted(tmp_path, tmp_path / "again", "--pin", "P01", result="") == 0  # and on from it
 
 
+def test_what_was_made_to_predict_stays_marked_however_often_it_is_refitted(
+    fitted: Path, tmp_path: Path
+) -> None:
+    """Refits have no label term, and the second knows its grandparent only by what is noted."""
+    words = f"fit {fitted / 'data.swift.npz'} --rank 3 --iterations 5 --outcome-share 0.3"
+    words += f" --feature-weighting none --out {tmp_path / 'one'}"
+    assert main(words.split()) == 0
+    assert refitted(tmp_path, tmp_path / "two", "--pin", "P01", result="one") == 0
+    shutil.rmtree(tmp_path / "one")
+    assert refitted(tmp_path, tmp_path / "three", "--split", "P02", result="two") == 0
+    told = [
+        json.loads((tmp_path / one / "phenotypes.json").read_text()) for one in ("two", "three")
+    ]
+    assert told[0]["settings"]["outcome_share"] == 0
+    assert all(one["made_to_predict"].startswith("Made to predict") for one in told)
+    assert refitted(fitted, tmp_path / "plain", "--pin", "P01") == 0
+    one = json.loads((tmp_path / "plain" / "phenotypes.json").read_text())
+    assert one["made_to_predict"] == "" and "by_outcome" not in one["guidance"]
+
+
 def test_a_model_file_wants_its_data_named(
     fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
