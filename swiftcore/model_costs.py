@@ -116,6 +116,7 @@ def attach_costs(
         It names them by what is left of them, so that nothing else of a file is needed later.
     """
     check_modes(dataset, spec)
+    spec = _on_twins(dataset, spec)
     brought = {table.text: table for table in tables}
     modes = {mode.name: mode for mode in dataset.tensor.modes}
     kept: list[CostTable] = []
@@ -130,6 +131,20 @@ def attach_costs(
         costs[name] = cost_text(terms)
     outside = dataset.outside.with_tables(kept)
     return replace(dataset, outside=outside), replace(spec, mode_costs=costs)
+
+
+def _on_twins(dataset: Dataset, spec: ModelSpec) -> ModelSpec:
+    """A cost for a mode is one for the modes of the same features too, unless they have their own.
+
+    Documents have their words twice, as "word" and as "other word".
+    """
+    costs = dict(spec.mode_costs)
+    for mode in dataset.tensor.modes[1:]:
+        twins = [one.name for one in dataset.tensor.modes[1:] if one.labels == mode.labels]
+        given = [costs[name] for name in twins if name in spec.mode_costs]
+        if mode.name not in costs and given:
+            costs[mode.name] = given[0]
+    return replace(spec, mode_costs=costs)
 
 
 def missing_features(dataset: Dataset, spec: ModelSpec) -> dict[tuple[str, str], tuple[str, ...]]:

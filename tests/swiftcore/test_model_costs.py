@@ -32,7 +32,7 @@ from swiftcore.evaluation.methods.method import AS_RECORDED
 from swiftcore.evaluation.protocol.folds import make_folds, read_labels
 from swiftcore.evaluation.protocol.preparation import prepare
 from swiftcore.model_costs import costs_by_mode, missing_features, model_costs
-from swiftcore.tensor import TensorSize
+from swiftcore.tensor import Mode, SparseTensor, TensorSize
 
 SHORT = {"rank": 3, "max_iterations": 5}
 ROWS, FIRST, SECOND = (mode.name for mode in planted_patients().tensor.modes)
@@ -78,6 +78,25 @@ def test_only_what_the_features_need_is_kept_of_a_table() -> None:
     assert again[1] == spec and list(again[0].outside.tables) == [kept.digest]
     last = data.tensor.modes[1].labels[-1]
     assert missing_features(data, spec) == {(FIRST, kept.text): (last,)}
+
+
+def test_modes_of_the_same_features_share_a_cost_unless_each_has_its_own() -> None:
+    words = Mode("word", tuple("abcd"))
+    places = [[0, 0, 1], [0, 1, 2], [1, 2, 3], [1, 3, 0], [2, 0, 3]]
+    modes = (Mode("document", tuple("xyz")), words, Mode("other word", words.labels))
+    tensor = SparseTensor.from_coordinates(places, np.ones(5), modes=modes)
+    data = Dataset("texts", tensor, None, "", "Made by a test.")
+    table = table_for(data)
+    spec = ModelSpec(rank=2, mode_costs={"word": table.text})
+    carrying, both = attach_costs(data, spec, [table])
+    assert both.mode_costs["other word"] == both.mode_costs["word"]
+    costs = model_costs(carrying, both)
+    assert costs is not None
+    np.testing.assert_array_equal(costs[1], costs[2])
+    own = replace(spec, mode_costs={"word": table.text, "other word": "cosine"})
+    assert attach_costs(data, own, [table])[1].mode_costs["other word"] == "cosine"
+    patients, one = with_table(planted_patients())
+    assert list(one.mode_costs) == [FIRST] and patients.tensor.modes[1].name == FIRST
 
 
 def test_a_blend_with_cosine_is_the_weighted_sum() -> None:
