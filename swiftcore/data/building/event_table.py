@@ -28,7 +28,7 @@ def read_cells(
     str
         Name of the outcome column.
     """
-    _check_roles(table, roles, findings)
+    _check_roles(table, roles, options, findings)
     row = table.coded(roles.row)
     features = tuple(table.coded(column) for column in roles.features)
     bad = _unnamed(table.name, row, features, findings)
@@ -44,9 +44,20 @@ def read_cells(
     return (cells.take(~bad) if bad.any() else cells), outcome, roles.outcome
 
 
-def _check_roles(table: TextTable, roles: ColumnRoles, findings: Findings) -> None:
+def _check_roles(
+    table: TextTable, roles: ColumnRoles, options: BuildOptions, findings: Findings
+) -> None:
     """Note the roles; a table without row ids or features is refused."""
     findings.mapping.update(roles.described())
+    if options.rows == "visit":
+        findings.problem(
+            "rows-visit",
+            "Visits as rows need several tables, or one of which they are the rows",
+            table.name,
+            "rows=visit",
+            f"Leave it out and name the visits: columns.row={roles.row},{roles.visit or 'VISIT'}. "
+            "Which visits are of one patient is then not known to the folds.",
+        )
     if not findings.problems and not (roles.features and roles.row):
         findings.problem(
             "features-missing",

@@ -247,6 +247,16 @@ def test_look_alikes_are_reported_and_merged_only_on_request(write: Write) -> No
     assert merged.tensor.shape == (7, 3)
 
 
+def test_visits_as_rows_of_one_table_are_not_passed_over(write: Write) -> None:
+    table = write(
+        "visits.csv",
+        "patient,visit,diagnosis,drug\n1,a,Asthma,ICS\n1,b,Gout,ICS\n2,a,Gout,ICS\n2,a,Asthma,ICS\n",
+    )
+    assert codes_of(table, rows="visit") == ["rows-visit"]
+    named = build(table, columns={"row": "patient,visit"})
+    assert named.tensor.shape[0] == 3
+
+
 def test_decimal_comma_and_thousands(write: Write) -> None:
     data = build(write("t.csv", "patient;code;n\n1;a;1,5\n2;b;2\n"))
     assert data.tensor.values.tolist() == [1.5, 2]
