@@ -103,6 +103,11 @@ def _add_rows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--subset-size", type=int, default=0, metavar="K", help="rows of each random subset"
     )
+    add_least_class(parser)
+
+
+def add_least_class(parser: argparse.ArgumentParser) -> None:
+    """Which classes are too small to take part."""
     parser.add_argument(
         "--least-class-size",
         type=int,
