@@ -147,9 +147,20 @@ def _number(setting: Setting) -> Any:
 
 
 def _read_pairs(lines: list[str], setting: Setting) -> dict[str, Any]:
-    pairs = {}
+    pairs: dict[str, Any] = {}
     for line in lines:
         name, equals, text = (part.strip() for part in line.partition("="))
+        if name in pairs:
+            raise refuse(
+                "option-twice",
+                "An option is given twice for one name",
+                f"{setting.option} {name}",
+                f"{str(pairs[name])!r} and {text!r}",
+                "Give one of them; a blend is one cost: 0.5*icd+0.5*cosine."
+                if setting.name == "mode_costs"
+                else "Give one of them.",
+                kind=InvalidSettings,
+            )
         try:
             pairs[name] = setting.items(text)
         except ValueError:
