@@ -98,7 +98,9 @@ class FittedModel:
 
     @property
     def row_relation(self) -> RowRelation:
-        """Between which rows mass moved, and why."""
+        """Between which rows mass moved, and why; nothing is said where a method moves none."""
+        if not factorization(self.spec.method).uses("row_relation"):
+            return RowRelation("none", "")
         kind = getattr(self.model, "row_relation_", "none")
         return explained(kind, self.spec.row_relation, len(self.memberships))
 

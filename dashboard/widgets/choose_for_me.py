@@ -15,6 +15,7 @@ from dashboard.text.wording import capital
 from dashboard.widgets.experiments import Found, show_about, start_button
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.origin import say_origin
+from dashboard.widgets.run_forms import ask_least_class
 from dashboard.widgets.tables import show_table
 from dashboard.widgets.text import plain
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
@@ -59,6 +60,7 @@ def choose_for_me(card: DatasetCard) -> None:
             settings["guided"] = st.checkbox(
                 GUIDED, key="tune.guided", help=state.phrase(GUIDED_HELP)
             )
+            settings["least_class_size"] = ask_least_class("tune.least")
     request = Request("tune", card.id, settings)
     start_button(request, "Choose for me", "start.tune", _started)
     run = cache.latest(card.id, "tune")

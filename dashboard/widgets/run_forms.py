@@ -326,9 +326,7 @@ def _splits(card: DatasetCard) -> dict[str, int]:
     rows = card.shape[0]
     chosen = {
         "repeats": st.number_input("Repeats", 1, 20, 1, key="experiment.repeats"),
-        "least_class_size": st.number_input(
-            "Leave out classes with fewer rows than (0: none)", 0, 10_000, 0, key="experiment.least"
-        ),
+        "least_class_size": ask_least_class("experiment.least"),
         "subsets": st.number_input(
             "Random subsets (0: all rows)",
             0,
@@ -343,6 +341,12 @@ def _splits(card: DatasetCard) -> dict[str, int]:
             "Rows of each subset", 1, rows, max(1, rows // 2), key="experiment.subset_size"
         )
     return {name: int(value) for name, value in chosen.items()}
+
+
+def ask_least_class(key: str) -> int:
+    """Which classes are too small to take part."""
+    words = "Leave out classes with fewer rows than (0: none)"
+    return int(st.number_input(words, 0, 10_000, 0, key=key))
 
 
 def _start(request: Any, label: str, key: str, *, open_it: bool = False) -> None:

@@ -12,6 +12,7 @@ from swiftcore.cost.outside.cost_table import CostTable
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.from_path.sandbox import read_costs
 from swiftcore.errors import InvalidData, InvalidSettings, Problem, SwiftError, where_list
+from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.model_costs import missing_features
 from swiftcore.spec import ModelSpec
 from swiftcore.spec.cost_text import (
@@ -73,7 +74,9 @@ def _read(name: str) -> CostTable:
 
 
 def say_missing(dataset: Dataset, spec: ModelSpec) -> None:
-    """Which features the sources of costs do not know, and what that means."""
+    """Which features the sources of costs do not know, and what that means for the fit."""
+    if not factorization(spec.method).uses("mode_costs"):
+        return
     sizes = {mode.name: len(mode) for mode in dataset.tensor.modes}
     for (mode, source), labels in missing_features(dataset, spec).items():
         table = dataset.outside.tables.get(source.removeprefix(TABLE))

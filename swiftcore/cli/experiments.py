@@ -25,7 +25,7 @@ from swiftcore.cli.fit_means import add_cluster, refuse_in_store
 from swiftcore.cli.in_store import ask_store, check_for_store, stored_settings
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.progress_log import ProgressLog
-from swiftcore.cli.spec_flags import add_spec, given_settings
+from swiftcore.cli.spec_flags import add_spec, given_settings, say_unused
 from swiftcore.cli.store_argument import add_results, check_results
 from swiftcore.cluster.independent_parts import experiments_on
 from swiftcore.data.dataset import Dataset
@@ -103,6 +103,11 @@ def _add_rows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--subset-size", type=int, default=0, metavar="K", help="rows of each random subset"
     )
+    add_least_class(parser)
+
+
+def add_least_class(parser: argparse.ArgumentParser) -> None:
+    """Which classes are too small to take part."""
     parser.add_argument(
         "--least-class-size",
         type=int,
@@ -163,6 +168,8 @@ def _run(chosen: argparse.Namespace) -> int:
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)
     if spec is not None:
+        if chosen.kind != "ranks":  # its fits are always several, whatever the spec says
+            say_unused(chosen, spec)
         dataset, spec = attach_costs(dataset, spec, chosen.cost_tables)
         settings = replace(settings, fit=spec.plain())
     if chosen.data_dir is not None:

@@ -20,7 +20,7 @@ from swiftcore.cli.fit_means import ChosenFit, add_means, load_for_fit, refuse_i
 from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.result_files import RESULTS, summarize_fit, write_results
-from swiftcore.cli.spec_flags import COSTS, add_spec, read_spec
+from swiftcore.cli.spec_flags import COSTS, add_spec, read_spec, say_unused
 from swiftcore.cli.store_argument import add_results, check_results
 from swiftcore.consensus_fits import FitsStopped
 from swiftcore.cost.outside.table_folder import write_tables
@@ -74,6 +74,7 @@ def _at_least_one(text: str) -> int:
 
 def _fit(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen)
+    say_unused(chosen, spec)
     refuse_in_store(chosen)
     open_folder(chosen)
     found = load_for_fit(chosen, spec)
@@ -216,7 +217,8 @@ def deliver(
     else:
         _show(phenotypes, fitted)
     screen.print(fitted.outcome.value)
-    screen.print(fitted.row_relation.why, highlight=False)
+    if fitted.row_relation.why:
+        screen.print(fitted.row_relation.why, highlight=False)
     if guided:
         screen.print(escape(guided), highlight=False)
     if chosen.out is not None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from swiftcore.cli.cost_flags import read_cost_flags
+from swiftcore.cli.data_argument import screen
 from swiftcore.cost.outside.table_folder import read_tables
 from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.evaluation.methods.catalogue import CATALOGUE, spec_for
+from swiftcore.evaluation.methods.catalogue import CATALOGUE, factorization, spec_for
 from swiftcore.runtime.plain_json import read_json
 from swiftcore.spec import SETTINGS, SPEC_VERSION, SPEC_VERSIONS, ModelSpec, Setting, renamed
 
@@ -70,6 +71,29 @@ def given_settings(chosen: argparse.Namespace, without: Sequence[str] = ()) -> d
     return given
 
 
+def say_unused(chosen: argparse.Namespace, spec: ModelSpec) -> None:
+    """Which of the flags that were given change nothing, and why; nothing if all of them do."""
+    idle: dict[str, list[str]] = {}
+    for name, setting in SETTINGS.items():
+        if getattr(chosen, name, None) is not None and (why := _why_unused(name, spec)):
+            idle.setdefault(why, []).append(setting.option)
+    if idle:
+        told = "; ".join(f"{', '.join(flags)} ({why})" for why, flags in idle.items())
+        screen.print(f"Without effect here: {told}.", highlight=False, markup=False)
+
+
+def _why_unused(name: str, spec: ModelSpec) -> str:
+    """Why a setting changes nothing in a fit of a spec; empty if it does."""
+    method = factorization(spec.method)
+    if not method.uses(name) and name != "consensus":  # that one is refused
+        return f"{method.title} has no use for this"
+    if name == "consensus_rows" and spec.consensus == 1:
+        return "there is one fit, without --consensus"
+    if name == "outcome_power" and "outcome" not in spec.feature_weighting:
+        return "no feature is weighed by the outcome"
+    return ""
+
+
 def _read_file(path: Path) -> dict[str, Any]:
     """Settings by name from a spec file, which need not name all."""
     try:
@@ -123,9 +147,20 @@ def _number(setting: Setting) -> Any:
 
 
 def _read_pairs(lines: list[str], setting: Setting) -> dict[str, Any]:
-    pairs = {}
+    pairs: dict[str, Any] = {}
     for line in lines:
         name, equals, text = (part.strip() for part in line.partition("="))
+        if name in pairs:
+            raise refuse(
+                "option-twice",
+                "An option is given twice for one name",
+                f"{setting.option} {name}",
+                f"{str(pairs[name])!r} and {text!r}",
+                "Give one of them; a blend is one cost: 0.5*icd+0.5*cosine."
+                if setting.name == "mode_costs"
+                else "Give one of them.",
+                kind=InvalidSettings,
+            )
         try:
             pairs[name] = setting.items(text)
         except ValueError:

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from swiftcore.cli.data_argument import add_data, load_data, screen
-from swiftcore.cli.experiments import side_by_side, write_experiment_page
+from swiftcore.cli.experiments import add_least_class, side_by_side, write_experiment_page
 from swiftcore.cli.fit_means import add_cluster, refuse_in_store
 from swiftcore.cli.in_store import ask_store
 from swiftcore.cli.progress_line import StoppableLine
@@ -59,6 +59,7 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="try settings that weigh features by the outcome, too",
     )
+    add_least_class(parser)
     parser.add_argument("--seed", type=int, default=USUAL.seed)
     parser.add_argument("--jobs", type=int, default=USUAL.jobs, help="processes (default 1)")
     add_cluster(parser)
@@ -79,7 +80,7 @@ def _minutes(text: str) -> float:
 def _run(chosen: argparse.Namespace) -> int:
     check_results(chosen)
     refuse_in_store(chosen)
-    names = ("ranks", "minutes", "guided", "seed", "jobs")
+    names = ("ranks", "minutes", "guided", "least_class_size", "seed", "jobs")
     settings = TuneSettings(**{name: getattr(chosen, name) for name in names})
     dataset = load_data(chosen.data, chosen.settings)
     screen.print(escape(f"{dataset.name}: {dataset.tensor!r}"), highlight=False)

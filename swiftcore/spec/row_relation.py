@@ -23,7 +23,7 @@ class RowRelation(NamedTuple):
     ----------
     kind : {"dense", "neighbourhoods", "none"}
     why : str
-        What that means and who chose it, in one sentence.
+        What that means and who chose it, in one sentence; empty where there was no choice.
     """
 
     kind: str

@@ -16,6 +16,7 @@ from swiftcore.evaluation.experiments.score_tables import Scored
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings
 from swiftcore.evaluation.methods.catalogue import CATALOGUE
+from swiftcore.evaluation.protocol.folds import Labels
 from swiftcore.evaluation.protocol.preparation import words_missed
 from swiftcore.evaluation.protocol.scores import METRIC_TITLES, metric_name
 from swiftcore.spec import SETTINGS
@@ -84,15 +85,8 @@ def _word_notes(dataset: Dataset, scored: Scored) -> list[str]:
 def _row_notes(scored: Scored) -> list[str]:
     """Who was left out, and of how many rows the scores are."""
     labels, settings = scored.labels, scored.settings
-    notes = []
-    left_out = sum(labels.left_out.values())
-    if left_out:
-        small = where_list(f"{name} ({count:,})" for name, count in labels.left_out.items())
-        notes.append(
-            f"{left_out:,} rows of classes with fewer than {settings.least_class_size} rows were "
-            f"left out: {small}."
-        )
-    missing = int((labels.codes < 0).sum()) - left_out
+    notes = small_class_notes(labels, settings.least_class_size)
+    missing = int((labels.codes < 0).sum()) - sum(labels.left_out.values())
     if missing:
         notes.append(f"{missing} rows have no outcome and were left out.")
     if settings.subsets:
@@ -102,6 +96,15 @@ def _row_notes(scored: Scored) -> list[str]:
             "rows that folds and subsets share."
         )
     return notes
+
+
+def small_class_notes(labels: Labels, least: int) -> list[str]:
+    """Whose classes were too small to take part."""
+    if not labels.left_out:
+        return []
+    small = where_list(f"{name} ({count:,})" for name, count in labels.left_out.items())
+    rows = sum(labels.left_out.values())
+    return [f"{rows:,} rows of classes with fewer than {least} rows were left out: {small}."]
 
 
 def _setting_notes(scored: Scored) -> list[str]:

@@ -307,17 +307,21 @@ def _ranks(asked: _Asked) -> Answer:
     _refuse_methods(settings.methods, possible, "The number of phenotypes is tried for SWIFT")
     everyone = np.arange(asked.dataset.tensor.shape[0])  # none is tested
     chosen = choose_features(asked.dataset, everyone, settings.features)
-    changes = {**settings.fit, "consensus": 1 + settings.seeds, "seed": settings.seed}
+    given, fits = settings.changes("swift"), 1 + settings.seeds
     table = try_ranks(
         replace(asked.dataset, tensor=chosen),
-        spec_for("swift", **changes),
+        spec_for("swift", **{"seed": settings.seed, **given, "consensus": fits}),
         settings.ranks,
         checkpoints=asked.checkpoints,
         jobs=settings.jobs,
         progress=asked.progress,
     )
     rank, reason = recommended(table)
-    return {"ranks": table}, {"found_from": FOUND_FROM, "recommended": rank, "reason": reason}
+    notes = []
+    if (agreed := given.get("consensus", fits)) != fits:
+        notes.append(f"Each number is tried with {fits} fits, not the {agreed} of the given spec.")
+    about = {"recommended": rank, "reason": reason, "notes": notes}
+    return {"ranks": table}, {"found_from": FOUND_FROM, **about}
 
 
 _EXPERIMENTS = {

@@ -103,7 +103,7 @@ def without_small_classes(dataset: Dataset, labels: Labels, least: int) -> Label
     InvalidData
         If fewer than two classes are left.
     """
-    members = _members(labels, labels.codes, row_groups(dataset))
+    members = class_sizes(dataset, labels)
     kept = [code for code, count in enumerate(members) if count >= least]
     if len(kept) == len(members):
         return labels
@@ -116,7 +116,7 @@ def without_small_classes(dataset: Dataset, labels: Labels, least: int) -> Label
             "Without the small classes there is nothing to tell apart",
             dataset.outcome_name,
             sizes,
-            f"Give --least-class-size less than {least}, with fewer --folds.",
+            f"Give --least-class-size less than {least}.",
         )
     place = np.full(len(members) + 1, -1)  # the last: rows without a class
     place[kept] = np.arange(len(kept))
@@ -126,6 +126,11 @@ def without_small_classes(dataset: Dataset, labels: Labels, least: int) -> Label
         place[labels.codes],
         {labels.classes[k]: int(n) for k, n in enumerate(counts) if k not in kept},
     )
+
+
+def class_sizes(dataset: Dataset, labels: Labels) -> list[int]:
+    """How many rows each class has; rows of one group count as one."""
+    return _members(labels, labels.codes, row_groups(dataset))
 
 
 def draw_subsets(labels: Labels, subsets: int, size: int, seed: int = 0) -> list[NDArray[np.int64]]:
@@ -213,7 +218,6 @@ def _parts(
 
 
 def _members(labels: Labels, codes: NDArray[np.int64], groups: NDArray[np.int64]) -> list[int]:
-    """How many rows each class has; rows of one group count as one."""
     return [len(np.unique(groups[codes == code])) for code in range(len(labels.classes))]
 
 
@@ -240,6 +244,7 @@ def _check_counts(
     needed: int,
 ) -> None:
     problems = []
+    cure = "Use fewer folds, or leave" if n_folds > MIN_FOLDS else "Leave"
     if n_folds < MIN_FOLDS:
         problems.append(
             Problem(
@@ -258,7 +263,7 @@ def _check_counts(
                     "A class has too few rows for the folds",
                     name,
                     f"{members} rows for {n_folds} folds",
-                    f"Use fewer folds, or leave such classes out: --least-class-size {needed}.",
+                    f"{cure} such classes out: --least-class-size {needed}.",
                 )
             )
     if problems:

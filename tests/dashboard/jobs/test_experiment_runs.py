@@ -60,6 +60,15 @@ def test_an_evaluation_of_a_fit_judges_its_spec(fitted_store: Store, fit_id: str
 
 
 @pytest.mark.slow
+def test_ranks_are_tried_with_the_spec_of_a_fit(fitted_store: Store, fit_id: str) -> None:
+    dataset = fitted_store.run(fit_id).dataset
+    request = Request("ranks", dataset, {"ranks": [2]}, fit_id)
+    card = ended(fitted_store, jobs.start(fitted_store, request))
+    assert card.state is RunState.DONE, card.message
+    assert list(fitted_store.experiment(card.id).tables["ranks"]["rank"]) == [2, 3]
+
+
+@pytest.mark.slow
 def test_an_experiment_without_an_outcome_says_so(store: Store) -> None:
     dataset = store.add_dataset(tiny_dataset(outcome=False))
     card = ended(store, jobs.start(store, Request("ablation", dataset, {"ranks": [2]})))

@@ -33,9 +33,11 @@ def test_the_form_says_its_time_and_asks_for_a_choice(
     page.run()
     assert "At most about 2 min" in words(page)
     widget(page, "checkbox", "tune.guided").check().run()
+    widget(page, "number_input", "tune.least").set_value(3).run()
     widget(page, "button", "start.tune").click().run()
     [request] = asked
-    wanted = {"ranks": [5, 10, 20], "minutes": 2.0, "guided": True, "seed": 0}
+    wanted = {"ranks": [5, 10, 20], "minutes": 2.0, "guided": True}
+    wanted |= {"least_class_size": 3, "seed": 0}
     assert (request.kind, request.settings) == ("tune", wanted)
 
 

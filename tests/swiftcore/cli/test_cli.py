@@ -75,6 +75,28 @@ def test_signs_are_printed(
     assert re.search(r"\+\d+% ", said) and re.search(r"-\d+% ", said)
 
 
+def test_flags_that_change_nothing_are_named(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit_of = f"fit {events} --rank 2 --iterations 2 --jobs 1 --out {tmp_path / 'out'}"
+    cost = ("--cost", "mode 2=none")
+    idle = "--sharpness 5 --row-relation none --outcome-power 2"
+    assert main([*f"{fit_of} --method cp_als --json {idle}".split(), *cost]) == 0
+    shown = capsys.readouterr()
+    said = " ".join(shown.err.split())
+    assert (
+        "Without effect here: --sharpness, --row-relation, --cost (CP-ALS has no use for this); "
+        "--outcome-power (no feature is weighed by the outcome)." in said
+    )
+    assert "mass moves" not in said.lower() and json.loads(shown.out)["row_relation_why"] == ""
+    main(f"{fit_of} --consensus-rows 0.5".split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Without effect here: --consensus-rows (there is one fit, without --consensus)." in said
+    assert "Mass moves between any two rows" in said
+    main([*f"{fit_of} --sharpness 5 --consensus 2 --consensus-rows 0.5".split(), *cost])
+    assert "Without effect" not in capsys.readouterr().err
+
+
 def test_all_wrong_settings_are_named_at_once(
     events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -201,6 +201,19 @@ def test_the_other_experiments_write_theirs(events: Path, tmp_path: Path, comman
     assert (out / f"{kind}.json").is_file() and (out / f"{kind}.html").is_file()
 
 
+@pytest.mark.parametrize("place", ["--out", "--data-dir"])
+def test_ranks_are_tried_with_a_given_spec(
+    place: str, events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"rank": 4, "sharpness": 5, "max_iterations": 3, "consensus": 2}')
+    words = f"ranks {events} --ranks 2 {place} {tmp_path / 'out'} --restarts 1"
+    assert main([*words.split(), "--spec", str(spec)]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Take 2 phenotypes" in said
+    assert "Each number is tried with 6 fits, not the 2 of the given spec." in said
+
+
 def test_neighbours_cope_with_few_rows(events: Path, tmp_path: Path) -> None:
     few = tmp_path / "few.csv"
     lines = events.read_text().splitlines()

@@ -71,6 +71,19 @@ def test_tune_goes_where_the_dashboard_finds_it(
     assert main(words[:2]) == 2 and "Say where the result shall go" in capsys.readouterr().err
 
 
+def test_the_cure_for_a_small_class_works(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events.write_text(events.read_text() + "\nextra,d00,m00,rare")
+    words = f"tune {events} --ranks 2 --budget 0.5s --out {tmp_path / 'out'}".split()
+    assert main(words) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "1 rows for 3 folds" in said and "folds, or" not in said
+    cure = said.partition("Leave such classes out: ")[2].split(".")[0].split()
+    assert main([*words, *cure]) == 0
+    assert "were left out: rare (1)" in " ".join(capsys.readouterr().err.split())
+
+
 def test_budgets_are_times() -> None:
     assert [_minutes(text) for text in ("90s", "10m", "2h", "10", "none")] == [1.5, 10, 120, 10, 0]
     for text in ("0", "-1m", "soon", "1d", ""):

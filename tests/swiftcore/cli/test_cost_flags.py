@@ -46,6 +46,17 @@ def test_a_hierarchy_for_one_mode(events: Path, capsys: pytest.CaptureFixture[st
     assert "does not know" not in capsys.readouterr().err
 
 
+def test_a_second_cost_for_a_mode_is_refused(
+    events: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fit(events, "diagnosis=icd", "medication=none", "diagnosis=ccs") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "(--cost diagnosis): found 'icd' and 'ccs'" in said
+    words = f"fit {events} --rank 2 --method cp_continuous --option floor=1 --option floor=2"
+    assert main([*words.split(), "--out", str(events.parent / "out")]) == 2
+    assert "(--option floor): found '1.0' and '2'" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_file_in_a_blend_is_kept_beside_the_model(
     events: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

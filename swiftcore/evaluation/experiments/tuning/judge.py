@@ -18,7 +18,13 @@ from swiftcore.evaluation.experiments.trial import (
     STRENGTHS,
     choose_lasso,
 )
-from swiftcore.evaluation.protocol.folds import MIN_FOLDS, Fold, Labels, make_folds
+from swiftcore.evaluation.protocol.folds import (
+    MIN_FOLDS,
+    Fold,
+    Labels,
+    class_sizes,
+    make_folds,
+)
 from swiftcore.evaluation.protocol.lasso import lasso_path
 from swiftcore.evaluation.protocol.preparation import Prepared, prepare
 from swiftcore.evaluation.protocol.scalings import SCALINGS, Scaler
@@ -37,14 +43,14 @@ Array = NDArray[np.float64]
 def inner_folds(dataset: Dataset, labels: Labels | None, seed: int) -> list[Fold]:
     """Which rows train and which judge, fold after fold.
 
-    Five folds, fewer (at least three) where a class has fewer rows. With fewer than
+    Five folds, fewer (at least three) where a class has fewer rows or groups. With fewer than
     1,000 rows they are drawn twice, with fewer than 500 three times: few rows judge loosely.
     """
     rows = dataset.tensor.shape[0]
     known = labels or Labels(("all",), np.zeros(rows, dtype=np.int64))
-    counts = np.bincount(known.codes[known.codes >= 0], minlength=len(known.classes))
-    n_folds = int(np.clip(counts.min(), MIN_FOLDS, FOLDS))
-    repeats = int(np.clip(-(-ENOUGH_ROWS // counts.sum()), 1, MAX_REPEATS))
+    n_folds = int(np.clip(min(class_sizes(dataset, known)), MIN_FOLDS, FOLDS))
+    n_judged = int((known.codes >= 0).sum())
+    repeats = int(np.clip(-(-ENOUGH_ROWS // n_judged), 1, MAX_REPEATS))
     folds = make_folds(dataset, known, n_folds, repeats, seed)
     return [  # nobody is tested here: those rows train
         replace(fold, train=np.sort(np.append(fold.train, fold.test)), test=fold.validation)

@@ -31,7 +31,12 @@ from swiftcore.evaluation.experiments.tuning.choice import (
 from swiftcore.evaluation.experiments.tuning.clock import TimedParts
 from swiftcore.evaluation.experiments.tuning.judge import inner_folds, judge, rounds
 from swiftcore.evaluation.experiments.tuning.settings import TUNE_GRIDS, UNLIMITED, TuneSettings
-from swiftcore.evaluation.protocol.folds import Fold, Labels, read_labels
+from swiftcore.evaluation.protocol.folds import (
+    Fold,
+    Labels,
+    read_labels,
+    without_small_classes,
+)
 from swiftcore.phenotypes.matching import FOUND_FROM, match
 from swiftcore.spec import ALGORITHM_VERSION
 
@@ -58,6 +63,8 @@ class Search:
         Whether each row has judged at least once.
     folds : list of Fold
     chosen : Standing
+    labels : Labels or None
+        By which rows were judged; None: by their entries.
     """
 
     candidates: list[Candidate]
@@ -67,6 +74,7 @@ class Search:
     every_row: bool
     folds: list[Fold]
     chosen: Standing
+    labels: Labels | None
 
     @property
     def not_tried(self) -> list[Candidate]:
@@ -82,15 +90,7 @@ def search(
     progress: ExperimentCallback | None = None,
 ) -> Search:
     """Look for the settings of a model for these rows; see :func:`tune`."""
-    labels = None if dataset.outcome is None else read_labels(dataset)
-    if labels is None and settings.guided:
-        raise refuse(
-            "tune-no-outcome",
-            "Features cannot be weighed by an outcome that is not there",
-            dataset.name,
-            "guided, and no outcome",
-            "Leave out guided, or give the data an outcome.",
-        )
+    labels = _labels(dataset, settings)
     binary = bool((dataset.tensor.values == 1).all())
     candidates = make_candidates(settings, outcome=labels is not None, binary=binary)
     folds = inner_folds(dataset, labels, settings.seed)
@@ -104,7 +104,23 @@ def search(
     found = with_stability(found, stable)
     every_row = decided >= sum(fold.repeat == folds[0].repeat for fold in folds)
     chosen = choose(found, every_row=every_row)
-    return Search(candidates, race.parts, found, decided, every_row, folds, chosen)
+    return Search(candidates, race.parts, found, decided, every_row, folds, chosen, labels)
+
+
+def _labels(dataset: Dataset, settings: TuneSettings) -> Labels | None:
+    """By what rows are judged; raises InvalidData if it is asked for and not there."""
+    if dataset.outcome is not None:
+        return without_small_classes(dataset, read_labels(dataset), settings.least_class_size)
+    if settings.guided or settings.least_class_size:
+        asked = "guided" if settings.guided else "least class size"
+        raise refuse(
+            "tune-no-outcome",
+            "Neither weights nor classes can follow an outcome that is not there",
+            dataset.name,
+            f"{asked}, and no outcome",
+            f"Leave out {asked}, or give the data an outcome.",
+        )
+    return None
 
 
 class _Race:

@@ -28,6 +28,8 @@ class TuneSettings:
         How long it may take; 0: until everything has been tried.
     guided : bool
         Try settings that weigh features by the outcome too.
+    least_class_size : int
+        Rows of classes with fewer rows judge nothing; 0: all do.
     seed : int
         Of the folds, and of the model that is chosen.
     jobs : int
@@ -37,6 +39,7 @@ class TuneSettings:
     ranks: tuple[int, ...] = (5, 10, 20)
     minutes: float = 10.0
     guided: bool = False
+    least_class_size: int = 0
     seed: int = 0
     jobs: int = 1
 
@@ -59,6 +62,7 @@ _RANGES: dict[str, Range] = {
     "ranks": listed(_RANK, MAX_LISTED),
     "minutes": real(UNLIMITED, MAX_MINUTES),
     "guided": FLAG,
+    "least_class_size": whole(0),
     "seed": whole(0),
     "jobs": Range(
         lambda value: whole(-MAX_WHOLE).fits(value) and value != 0,

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
-from swiftcore.evaluation.experiments.about import about_data
+from swiftcore.evaluation.experiments.about import about_data, small_class_notes
 from swiftcore.evaluation.experiments.checkpoints import FAILED
 from swiftcore.evaluation.experiments.result import Experiment, ExperimentCallback
 from swiftcore.evaluation.experiments.tuning.candidates import Candidate
@@ -75,7 +75,7 @@ def tune(
         "reason": reason(found.standings, found.chosen, every_row=found.every_row),
         "found_from": FOUND_FROM,
         "outcome": dataset.outcome_name,
-        "notes": _notes(found, dataset),
+        "notes": _notes(found, asked),
         "seconds": time.perf_counter() - began,
     }
     return Experiment("tune", about, {"tried": _tried(found), "candidates": _candidates(found)})
@@ -177,14 +177,16 @@ def _stability_note(found: Search) -> str:
     )
 
 
-def _notes(found: Search, dataset: Dataset) -> list[str]:
+def _notes(found: Search, settings: TuneSettings) -> list[str]:
     rows = sum(len(found.parts[found.chosen.candidate, k]["rows"]) for k in range(found.decided))
     notes = [
-        BY_ENTRIES if dataset.outcome is None else BY_OUTCOME,
+        BY_ENTRIES if found.labels is None else BY_OUTCOME,
         f"{found.decided} of {len(found.folds)} folds decide, with {rows:,} losses of held-back "
         "rows.",
         _stability_note(found),
     ]
+    if found.labels is not None:
+        notes += small_class_notes(found.labels, settings.least_class_size)
     if left := len(found.not_tried):
         notes.append(f"{left} of {len(found.candidates)} settings were not tried: no time left.")
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,8 @@ from swiftcore.evaluation.experiments.rank_choice import STEADY, recommended
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
+from swiftcore.fitting import fit_dataset
+from swiftcore.spec import ModelSpec
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,15 @@ def test_ranks_are_tried_kept_and_drawn(tmp_path: Path) -> None:
     figure = rank_choice(again.tables["ranks"], again.about["recommended"], "components")
     assert figure.data[0].name == "found again, on average"
     assert list(figure.data[2].y) == table["objective"].tolist()
+
+
+def test_a_given_spec_is_tried_at_every_rank_with_the_fits_asked_for() -> None:
+    spec = ModelSpec(rank=7, sharpness=5.0, max_iterations=4, seed=3, consensus=9)
+    settings = ExperimentSettings(ranks=(2,), seeds=2, fit=spec.plain())
+    patients = planted_patients()
+    found = run_experiment("ranks", patients, settings)
+    wanted = fit_dataset(patients, replace(spec, rank=2, consensus=3))
+    assert found.tables["ranks"]["objective"].tolist() == [wanted.history[-1].objective]
+    assert found.about["notes"] == [
+        "Each number is tried with 3 fits, not the 9 of the given spec."
+    ]

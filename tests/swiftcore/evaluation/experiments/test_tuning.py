@@ -66,6 +66,30 @@ def test_the_choice_is_a_spec_that_fits_and_does_not_depend_on_jobs(
         pd.testing.assert_frame_equal(one, two)
 
 
+def test_classes_of_few_rows_are_refused_until_they_are_left_out(patients: Dataset) -> None:
+    assert patients.outcome is not None
+    texts = np.where(patients.outcome, "ill", "well").astype(object)
+    texts[:2] = "rare"
+    data = replace(patients, outcome=texts)
+    short = TuneSettings(ranks=(2,), minutes=1e-4)
+    with pytest.raises(InvalidData, match=r"2 rows for 3 folds. Leave .*-size 3\.$"):
+        tune.tune(data, short)
+    found = tune.tune(data, replace(short, least_class_size=3))
+    assert any("2 rows of classes with fewer than 3" in one for one in found.about["notes"])
+    with pytest.raises(InvalidData, match="least class size, and no outcome"):
+        tune.tune(replace(data, outcome=None), replace(short, least_class_size=3))
+
+
+def test_folds_are_no_more_than_the_persons_of_a_class(
+    patients: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "FOLDS", 5)
+    visits = replace(patients, row_groups=tuple(f"person {row % 8}" for row in range(60)))
+    outcome = np.arange(60) % 8 < 4  # four persons with it, four without
+    data = replace(visits, outcome=outcome)
+    assert max(fold.number for fold in judge.inner_folds(data, read_labels(data), 0)) == 3
+
+
 def test_no_row_of_an_outer_test_fold_is_seen(
     patients: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
