@@ -67,11 +67,7 @@ class RowsInBlocks:
 
     def modes(self) -> tuple[Mode, ...]:
         """With the names of all rows."""
-        if isinstance(self.data, Dataset):
-            return self.data.tensor.modes
-        labels = tuple(label for block in self() for label in block.modes[0].labels)
-        about = self.data.manifest
-        return Mode(about.row_name, labels), *about.features
+        return self.data.tensor.modes if isinstance(self.data, Dataset) else self.data.modes()
 
 
 def why_whole(spec: ModelSpec, rows: int, data: Dataset | None = None) -> str:

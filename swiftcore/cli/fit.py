@@ -25,8 +25,8 @@ from swiftcore.cli.store_argument import add_results, check_results
 from swiftcore.consensus_fits import FitsStopped
 from swiftcore.cost.outside.table_folder import write_tables
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.data.shards.reader import ShardedDataset
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.evaluation.methods.memory_need import fit_need
@@ -114,13 +114,8 @@ def _fit_shards(chosen: argparse.Namespace, shards: ShardedDataset, spec: ModelS
     fitted = _run(chosen, spec, means)
     if fitted is None:
         return 130
-    about = {
-        "name": shards.folder.name,
-        "given": str(shards.folder.resolve()),
-        "set": [],
-        "digest": shards.seal,
-    }
-    deliver(chosen, None, fitted, about, spent=spent().by(means.workers))
+    data = about_data(chosen.data, [], shards)
+    deliver(chosen, None, fitted, data, spent=spent().by(means.workers))
     return 0
 
 
@@ -153,13 +148,15 @@ def open_folder(chosen: argparse.Namespace) -> None:
             forget_drafts(chosen.out / name)
 
 
-def about_data(given: str, settings: Sequence[str], dataset: Dataset) -> dict[str, Any]:
+def about_data(
+    given: str, settings: Sequence[str], data: Dataset | ShardedDataset
+) -> dict[str, Any]:
     """Which data it was, so that the result can be shown and fitted again."""
     return {
-        "name": dataset.name,
+        "name": data.name,
         "given": given if is_sample(given) else str(Path(given).resolve()),
         "set": list(settings),
-        "digest": data_digest(dataset),
+        "digest": data_digest(data),
     }
 
 
