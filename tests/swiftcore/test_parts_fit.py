@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from swiftcore.fitting import FittedModel
 from swiftcore.parts_fit import KEPT_BACK, Means, fit_in_parts
 from swiftcore.progress import FitOutcome, FitProgress
 from swiftcore.row_parts import why_whole
-from swiftcore.swift.checkpoint import FitCheckpoint
+from swiftcore.swift import fit_file
+from swiftcore.swift.checkpoint import FitCheckpoint, row_folders
+from swiftcore.swift.parts import local_team
 
 SPEC = ModelSpec(rank=3, row_relation="neighbourhoods", max_iterations=6, n_restarts=1)
 ROWS = 4_300  # two parts
@@ -70,6 +73,39 @@ def test_what_is_stopped_goes_on_to_the_same_bits(
     assert stopped.outcome is FitOutcome.STOPPED
     begun: list[int] = []
     again = FitCheckpoint(tmp_path / "state.npz", resumed=lambda past: begun.append(len(past)))
+    assert same(fit_in_parts(data, SPEC, checkpoint=again), whole)
+    assert begun == [3]
+
+
+@pytest.mark.parametrize("refused", ["the features", "the rows"])
+def test_a_full_disk_leaves_the_earlier_state(
+    shards: Path, whole: FittedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    data, path = open_shards(shards), tmp_path / "state.npz"
+    fit_in_parts(
+        data, SPEC, callback=lambda now: now.iteration >= 2, checkpoint=FitCheckpoint(path)
+    )
+    (rows,) = row_folders(path)
+    with monkeypatch.context() as patch:
+        where = {
+            "the features": (fit_file, "write_sealed"),
+            "the rows": (local_team, "write_state"),
+        }
+        module, name = where[refused]
+        real = getattr(module, name)
+
+        def full(target: Path, *arguments: object) -> None:
+            if target.parent in (tmp_path, row_folders(path)[-1]):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            real(target, *arguments)
+
+        patch.setattr(module, name, full)
+        fit_in_parts(
+            data, SPEC, callback=lambda now: now.iteration >= 4, checkpoint=FitCheckpoint(path)
+        )
+    assert row_folders(path) == [rows]
+    begun: list[int] = []
+    again = FitCheckpoint(path, resumed=lambda past: begun.append(len(past)))
     assert same(fit_in_parts(data, SPEC, checkpoint=again), whole)
     assert begun == [3]
 
