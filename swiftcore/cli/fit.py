@@ -33,7 +33,9 @@ from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel
 from swiftcore.model_costs import attach_costs
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.names import frequencies_in_blocks
 from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
+from swiftcore.row_parts import RowsInBlocks
 from swiftcore.runtime.atomic_file import forget_drafts
 from swiftcore.runtime.memory import in_units
 from swiftcore.runtime.spent import Spent, stopwatch
@@ -115,7 +117,7 @@ def _fit_shards(chosen: argparse.Namespace, shards: ShardedDataset, spec: ModelS
     if fitted is None:
         return 130
     data = about_data(chosen.data, [], shards)
-    deliver(chosen, None, fitted, data, spent=spent().by(means.workers))
+    deliver(chosen, shards, fitted, data, spent=spent().by(means.workers))
     return 0
 
 
@@ -178,9 +180,9 @@ def run_fit(
 
 def deliver(
     chosen: argparse.Namespace,
-    dataset: Dataset | None,
+    data: Dataset | ShardedDataset,
     fitted: FittedModel,
-    data: dict[str, Any],
+    about: dict[str, Any],
     *,
     spent: Spent,
     run: str = "",
@@ -189,25 +191,24 @@ def deliver(
 ) -> None:
     """Files if there is a folder for them, and the result on the screen.
 
-    ``dataset`` is None where the rows stay on the disk.
-    ``began_as`` is the spec of the result that a refit began as.
+    ``about`` says which data they are; ``began_as`` is the spec of the result that a refit
+    began as.
     """
     specs = (fitted.spec, began_as or fitted.spec)
-    predicted = "" if dataset is None else dataset.outcome_name
-    marks = (made_to_predict(spec, predicted) for spec in specs)
+    marks = (made_to_predict(spec, data.outcome_name) for spec in specs)
     guided = next(filter(None, marks), "")
     phenotypes = describe_phenotypes(
         fitted.factors,
         fitted.modes,
         chosen.top,
-        tensor=None if dataset is None else dataset.tensor,
+        frequencies=frequencies_in_blocks(RowsInBlocks(data)()),
         agreement=fitted.agreement,
     )
     summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, made_for=guided)
     if chosen.out is not None:
-        write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
-        if dataset is not None:
-            write_tables(chosen.out / COSTS, dataset.outside.tables.values())
+        write_results(chosen.out, fitted, phenotypes, summary=summary, data=about)
+        if isinstance(data, Dataset):
+            write_tables(chosen.out / COSTS, data.outside.tables.values())
         if fitted.outcome is FitOutcome.CONVERGED:
             FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:

@@ -15,6 +15,7 @@ import pytest
 
 from swiftcore import ModelSpec, fit_dataset
 from swiftcore.cli import main
+from swiftcore.data.bundle import write_bundle
 from swiftcore.data.shards.reader import open_shards
 from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.errors import SwiftError
@@ -149,6 +150,18 @@ def test_the_command_keeps_to_a_budget(shards: Path, whole: FittedModel, tmp_pat
     assert told["workers"] == 1 and 0 < told["peak_memory_bytes"] <= 10**9
     lines = (tmp_path / "fit" / "memberships.csv").read_text().splitlines()
     assert len(lines) == ROWS + 1
+
+
+def test_the_command_says_the_same_of_shards_and_of_one_file(shards: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "made.npz"
+    write_bundle(open_shards(shards).to_dataset(), bundle)
+    few = ["--rank", "4", "--iterations", "2", "--restarts", "1"]
+    said = []
+    for data in (shards, bundle):
+        out = tmp_path / data.suffix[1:]
+        assert main(["fit", str(data), *few, "--out", str(out)]) == 0
+        said.append((out / "phenotypes.json").read_text())
+    assert said[0] == said[1]
 
 
 def test_a_budget_for_a_fit_of_all_rows_is_refused(

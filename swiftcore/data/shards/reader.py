@@ -87,6 +87,10 @@ class ShardedDataset:
     def name(self) -> str:
         return self.manifest.name
 
+    @property
+    def outcome_name(self) -> str:
+        return self.manifest.outcome_name
+
     def modes(self) -> tuple[Mode, ...]:
         """With the names of all rows."""
         blocks = self.row_blocks()
