@@ -177,7 +177,7 @@ def _shared(parts: PartFiles, rows: RowsInBlocks, spec: ModelSpec, costs: list[A
     )
     values = parts.values()
     scale = mean_of(values, rows.n_entries)
-    settings = holding_settings(asked, scale, min(float(one.min()) for one in values))
+    settings = holding_settings(asked, scale, min(float(one.min(initial=np.inf)) for one in values))
     checked = check_costs([None, *costs], (1, *rows.shape[1:]))[1:]
     return Shared(
         settings,

@@ -16,6 +16,7 @@ import pytest
 from swiftcore import ModelSpec, fit_dataset
 from swiftcore.cli import main
 from swiftcore.data.bundle import write_bundle
+from swiftcore.data.dataset import Dataset
 from swiftcore.data.shards.reader import open_shards
 from swiftcore.data.synthetic.ehr import generate_ehr
 from swiftcore.errors import SwiftError
@@ -26,6 +27,7 @@ from swiftcore.row_parts import why_whole
 from swiftcore.swift import fit_file
 from swiftcore.swift.checkpoint import FitCheckpoint, row_folders
 from swiftcore.swift.parts import local_team
+from swiftcore.tensor import Mode, SparseTensor
 
 SPEC = ModelSpec(rank=3, row_relation="neighbourhoods", max_iterations=6, n_restarts=1)
 ROWS = 4_300  # two parts
@@ -109,6 +111,18 @@ def test_a_full_disk_leaves_the_earlier_state(
     again = FitCheckpoint(path, resumed=lambda past: begun.append(len(past)))
     assert same(fit_in_parts(data, SPEC, checkpoint=again), whole)
     assert begun == [3]
+
+
+@pytest.mark.parametrize("costs", ["cosine", "one-minus-identity"])
+def test_a_part_without_entries_is_a_part(costs: str) -> None:
+    """Rows without anything are alike, and fill neighbourhoods of their own."""
+    rng = np.random.default_rng(5)
+    full = generate_ehr(1_500, seed=6, n_diagnoses=60, n_medications=64).tensor
+    rows = Mode.numbered("patient", 9_000)
+    tensor = SparseTensor((rows, *full.modes[1:]), full.coordinates, full.values)
+    data = Dataset("sparse", tensor.select(0, rng.permutation(9_000)), None, "", "made")
+    spec = replace(SPEC, costs=costs, feature_weighting="rarity", max_iterations=2)
+    assert same(fit_in_parts(data, spec), fit_dataset(data, spec))
 
 
 def test_new_rows_are_described_alike(shards: Path, whole: FittedModel) -> None:
