@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -178,9 +179,31 @@ def test_the_command_says_the_same_of_shards_and_of_one_file(shards: Path, tmp_p
     assert said[0] == said[1]
 
 
-def test_a_budget_for_a_fit_of_all_rows_is_refused(
+def test_a_fit_of_all_rows_within_the_budget_is_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["fit", "heart_failure", "--rank", "2", "--memory", "1GB", "--out", str(tmp_path)]
-    assert main(asked) == 2
-    assert "--row-relation neighbourhoods" in capsys.readouterr().err.replace("\n", " ")
+    asked = "fit heart_failure --rank 2 --iterations 2 --json"
+    digests = []
+    for more in ("", "--memory 1GB"):
+        assert main([*asked.split(), *more.split(), "--out", str(tmp_path / f"out{more}")]) == 0
+        said = capsys.readouterr()
+        digests.append(json.loads(said.out)["model_digest"])
+    assert digests[0] == digests[1]
+    assert "this one takes all rows at once" in " ".join(said.err.split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "cure"),
+    [
+        ("--row-relation dense", "or fit in parts (--row-relation neighbourhoods)"),
+        ("--row-relation dense --consensus 3", "MB, or use fewer rows."),
+    ],
+)
+def test_a_fit_of_all_rows_beyond_the_budget_is_refused_with_a_cure(
+    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: str, cure: str
+) -> None:
+    few = ["--rank", "2", "--iterations", "2", "--memory", "500MB", "--out", str(tmp_path)]
+    assert main(["fit", str(shards), *asked.split(), *few]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "memory-parts" in said and cure in said
+    assert int(re.search(r"Give --memory (\d+)MB", said)[1]) > 500  # type: ignore[index]
