@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from swiftcore.data.bundle import write_bundle
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.shards.reader import open_shards
 from swiftcore.data.synthetic.ehr import generate_ehr
-from swiftcore.errors import SwiftError
+from swiftcore.errors import NotEnoughMemory, SwiftError
 from swiftcore.fitting import FittedModel
 from swiftcore.parts_fit import KEPT_BACK, Means, fit_in_parts
 from swiftcore.progress import FitOutcome, FitProgress
@@ -134,6 +135,26 @@ def test_new_rows_are_described_alike(shards: Path, whole: FittedModel) -> None:
 
 def test_too_little_memory_is_said(shards: Path) -> None:
     with pytest.raises(SwiftError, match="memory"):
+        fit_in_parts(open_shards(shards), SPEC, Means(memory=1))
+
+
+def test_costs_of_very_many_features_are_refused_before_they_are_made() -> None:
+    """Their squares count: 400 MB for the costs alone, and 600 MB with what is made of them."""
+    rng = np.random.default_rng(1)
+    places = np.column_stack([np.arange(ROWS), *rng.integers(0, 5_000, (2, ROWS))])
+    tensor = SparseTensor.from_coordinates(places, np.ones(ROWS), shape=(ROWS, 5_000, 5_000))
+    data = Dataset("wide", tensor, None, "", "made")
+    held = psutil.Process().memory_info().rss
+    tracemalloc.start()
+    with pytest.raises(NotEnoughMemory, match="fewer features") as refused:
+        fit_in_parts(data, SPEC, Means(int((held + 550 * 10**6) / KEPT_BACK), 1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**8 and "600 MB needed" in str(refused.value)
+
+
+def test_nobody_is_told_of_less_than_no_memory(shards: Path) -> None:
+    with pytest.raises(NotEnoughMemory, match=", 0 MB to be had"):
         fit_in_parts(open_shards(shards), SPEC, Means(memory=1))
 
 
