@@ -200,6 +200,14 @@ def test_the_command_says_the_same_of_shards_and_of_one_file(shards: Path, tmp_p
     assert said[0] == said[1]
 
 
+def test_settings_that_shards_cannot_follow_are_refused(
+    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", str(shards), "--rank", "3", "--set", "top=20", "--out", str(tmp_path)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "shards-settings" in said and "Leave out --set" in said
+
+
 def test_a_fit_of_all_rows_within_the_budget_is_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
