@@ -17,13 +17,14 @@ from scipy import sparse
 from swiftcore.cost import build_costs
 from swiftcore.cost.checks import check_costs
 from swiftcore.cost.cosine import (
+    add_shared_rows,
     cost_of_counts,
     feature_cost,
     incidence,
     row_features,
-    shared_rows,
     unit_rows,
 )
+from swiftcore.cost.memory import kept_bytes, making_bytes
 from swiftcore.cost.neighbourhoods import cut_rows
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.shards.reader import ShardedDataset
@@ -67,11 +68,7 @@ class RowsInBlocks:
 
     def modes(self) -> tuple[Mode, ...]:
         """With the names of all rows."""
-        if isinstance(self.data, Dataset):
-            return self.data.tensor.modes
-        labels = tuple(label for block in self() for label in block.modes[0].labels)
-        about = self.data.manifest
-        return Mode(about.row_name, labels), *about.features
+        return self.data.tensor.modes if isinstance(self.data, Dataset) else self.data.modes()
 
 
 def why_whole(spec: ModelSpec, rows: int, data: Dataset | None = None) -> str:
@@ -133,6 +130,7 @@ def _compared(
 ) -> tuple[list[Array], sparse.csr_array]:
     """Costs of the features, and what rows are compared by."""
     small = rows.shape[0] <= DENSE_ROWS
+    room -= _room_for_costs(rows.shape[1:], spec, room)
     counts = [np.zeros((size, size)) for size in rows.shape[1:]]
     compared, held = [], 0
     for block in rows():
@@ -144,7 +142,7 @@ def _compared(
             raise not_enough_memory("cutting the rows into neighbourhoods", share, room, cure)
         for mode, found in enumerate(counts, start=1):
             if not small and spec.costs == "cosine":
-                found += shared_rows(incidence(block, mode, 0))
+                add_shared_rows(found, incidence(block, mode, 0))
     features = sparse.csr_array(sparse.vstack(compared)) if len(compared) > 1 else compared[0]
     if spec.costs != "cosine":
         one_row = next(iter(rows())).select(0, [0])
@@ -153,6 +151,18 @@ def _compared(
         whole = _whole(list(rows()))
         return [feature_cost(whole, mode) for mode in range(1, len(rows.shape))], features
     return [cost_of_counts(found) for found in counts], features
+
+
+def _room_for_costs(sizes: Sequence[int], spec: ModelSpec, room: float) -> int:
+    """What the costs of the features take while rows are cut; refused if the fit has no room."""
+    kept = kept_bytes(sizes)
+    kernels = kept * np.dtype(spec.dtype).itemsize // 8  # made of the costs, which stay
+    needed = kept + max(making_bytes(sizes), kernels)
+    if needed > room:
+        where = f"costs of {' and '.join(f'{size:,}' for size in sizes)} features"
+        cure = "Allow more memory (--memory), or use fewer features."
+        raise not_enough_memory(where, needed, room, cure)
+    return kept
 
 
 def _holding(rows: RowsInBlocks) -> NDArray[np.int64]:
@@ -181,7 +191,7 @@ def _shared(parts: PartFiles, rows: RowsInBlocks, spec: ModelSpec, costs: list[A
     )
     values = parts.values()
     scale = mean_of(values, rows.n_entries)
-    settings = holding_settings(asked, scale, min(float(one.min()) for one in values))
+    settings = holding_settings(asked, scale, min(float(one.min(initial=np.inf)) for one in values))
     checked = check_costs([None, *costs], (1, *rows.shape[1:]))[1:]
     return Shared(
         settings,

@@ -14,6 +14,7 @@ from swiftcore.data.from_path.sandbox import build_path
 from swiftcore.data.option_help import settings_of_file
 from swiftcore.data.options import options_from_text
 from swiftcore.data.samples import load_sample, sample_folder, sample_names
+from swiftcore.data.shards.reader import is_sharded
 from swiftcore.errors import InvalidSettings, refuse
 
 screen = Console(stderr=True)
@@ -86,6 +87,15 @@ def load_data(name: str, settings: Sequence[str], *, new_rows: bool = False) -> 
                 kind=InvalidSettings,
             )
         return load_sample(name)
+    if settings and is_sharded(Path(name)):
+        raise refuse(
+            "shards-settings",
+            "A data set in shards is there as it was built",
+            name,
+            f"--set {settings[0]}",
+            "Leave out --set, or build other shards from the tables: swift data build.",
+            kind=InvalidSettings,
+        )
     options = options_from_text(settings)
     return build_path(Path(name), options.for_new_rows() if new_rows else options)
 

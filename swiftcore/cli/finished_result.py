@@ -15,8 +15,8 @@ from swiftcore.cli.spec_flags import COSTS
 from swiftcore.cli.store_argument import store_root
 from swiftcore.cost.outside.table_folder import read_tables
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.fitting import FittedModel
 from swiftcore.model_costs import attach_costs
 from swiftcore.runtime.plain_json import read_json

@@ -25,15 +25,17 @@ from swiftcore.cli.store_argument import add_results, check_results
 from swiftcore.consensus_fits import FitsStopped
 from swiftcore.cost.outside.table_folder import write_tables
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.data.shards.reader import ShardedDataset
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.methods.catalogue import factorization
 from swiftcore.evaluation.methods.guided import made_to_predict
 from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel
 from swiftcore.model_costs import attach_costs
 from swiftcore.phenotypes.describe import Phenotype, describe_phenotypes
+from swiftcore.phenotypes.names import frequencies_in_blocks
 from swiftcore.progress import FitOutcome, FitProgress, FitsProgress
+from swiftcore.row_parts import RowsInBlocks
 from swiftcore.runtime.atomic_file import forget_drafts
 from swiftcore.runtime.memory import in_units
 from swiftcore.runtime.spent import Spent, stopwatch
@@ -115,13 +117,8 @@ def _fit_shards(chosen: argparse.Namespace, shards: ShardedDataset, spec: ModelS
     fitted = _run(chosen, spec, means)
     if fitted is None:
         return 130
-    about = {
-        "name": shards.folder.name,
-        "given": str(shards.folder.resolve()),
-        "set": [],
-        "digest": shards.seal,
-    }
-    deliver(chosen, None, fitted, about, spent=spent().by(means.workers))
+    data = about_data(chosen.data, [], shards)
+    deliver(chosen, shards, fitted, data, spent=spent().by(means.workers))
     return 0
 
 
@@ -154,13 +151,15 @@ def open_folder(chosen: argparse.Namespace) -> None:
             forget_drafts(chosen.out / name)
 
 
-def about_data(given: str, settings: Sequence[str], dataset: Dataset) -> dict[str, Any]:
+def about_data(
+    given: str, settings: Sequence[str], data: Dataset | ShardedDataset
+) -> dict[str, Any]:
     """Which data it was, so that the result can be shown and fitted again."""
     return {
-        "name": dataset.name,
+        "name": data.name,
         "given": given if is_sample(given) else str(Path(given).resolve()),
         "set": list(settings),
-        "digest": data_digest(dataset),
+        "digest": data_digest(data),
     }
 
 
@@ -182,9 +181,9 @@ def run_fit(
 
 def deliver(
     chosen: argparse.Namespace,
-    dataset: Dataset | None,
+    data: Dataset | ShardedDataset,
     fitted: FittedModel,
-    data: dict[str, Any],
+    about: dict[str, Any],
     *,
     spent: Spent,
     run: str = "",
@@ -192,23 +191,22 @@ def deliver(
 ) -> None:
     """Files if there is a folder for them, and the result on the screen.
 
-    ``dataset`` is None where the rows stay on the disk.
+    ``about`` says which data they are.
     """
-    predicted = "" if dataset is None else dataset.outcome_name
     before = fitted.guidance is not None and fitted.guidance.by_outcome
-    guided = made_to_predict(fitted.spec, predicted, before)
+    guided = made_to_predict(fitted.spec, data.outcome_name, before)
     phenotypes = describe_phenotypes(
         fitted.factors,
         fitted.modes,
         chosen.top,
-        tensor=None if dataset is None else dataset.tensor,
+        frequencies=frequencies_in_blocks(RowsInBlocks(data)()),
         agreement=fitted.agreement,
     )
     summary = summarize_fit(fitted, phenotypes, run=run, from_store=from_store, made_for=guided)
     if chosen.out is not None:
-        write_results(chosen.out, fitted, phenotypes, summary=summary, data=data)
-        if dataset is not None:
-            write_tables(chosen.out / COSTS, dataset.outside.tables.values())
+        write_results(chosen.out, fitted, phenotypes, summary=summary, data=about)
+        if isinstance(data, Dataset):
+            write_tables(chosen.out / COSTS, data.outside.tables.values())
         if fitted.outcome is FitOutcome.CONVERGED:
             FitCheckpoint(chosen.out / STATE).remove()
     if chosen.json:

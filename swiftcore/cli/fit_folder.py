@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from swiftcore.cli.data_argument import is_sample, load_data
 from swiftcore.cli.result_files import DATA, MODEL
+from swiftcore.data.digest import data_digest
 from swiftcore.errors import InvalidData, SwiftError, refuse
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.fitting import FittedModel
 from swiftcore.runtime.plain_json import read_json
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,17 @@ from swiftcore.cluster_fit import fit_on_cluster
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.shards.reader import ShardedDataset, is_sharded, open_shards
 from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.evaluation.methods.memory_need import fit_need
 from swiftcore.fitting import FittedModel, fit_dataset
 from swiftcore.parts_fit import Means, fit_in_parts
 from swiftcore.row_parts import why_whole
 from swiftcore.runtime.byte_size import byte_size
+from swiftcore.runtime.memory import MEGABYTE, in_units
 from swiftcore.spec import ModelSpec
+from swiftcore.tensor import TensorSize
 
 LEAST = 500 * 10**6  # the packages alone take half of it
+ROUNDED = 100 * MEGABYTE  # amounts that are advised
 Data = Dataset | ShardedDataset
 
 
@@ -26,7 +32,7 @@ def add_means(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory",
         metavar="SIZE",
-        help="keep within so much memory, for example 4GB: rows are fitted in parts",
+        help="keep within so much memory, for example 4GB: many rows are fitted in parts",
     )
     add_cluster(parser)
 
@@ -70,11 +76,23 @@ class ChosenFit:
         self.in_parts = not whole and (
             isinstance(data, ShardedDataset) or bool(chosen.memory) or bool(chosen.cluster)
         )
-        if chosen.memory and whole:
-            raise _not_in_parts(whole)
+        if self._memory and whole:
+            self._check_whole(whole, chosen.jobs)
         if chosen.cluster and whole:
             one = "" if spec.consensus > 1 else " One fit then runs on one worker."
             screen.print(f"{whole.capitalize()}.{one}", highlight=False, markup=False)
+
+    def _check_whole(self, why: str, n_jobs: int | None) -> None:
+        """Say that a fit of all rows keeps to the amount of memory; refuse one that does not."""
+        assert isinstance(self._data, Dataset) and self._memory is not None
+        tensor, spec = self._data.tensor, self._spec
+        needed = fit_need(TensorSize.of(tensor), spec, n_jobs).bytes
+        if needed > self._memory:
+            near = replace(spec, row_relation="neighbourhoods")
+            parts = not why_whole(near, tensor.shape[0], self._data)
+            raise _beyond(why, needed, in_parts_otherwise=parts)
+        words = f"{why[0].upper()}{why[1:]}: this one takes all rows at once."
+        screen.print(words, highlight=False, markup=False)
 
     def run(self, n_jobs: int | None, **more: Any) -> FittedModel:
         """The fitted model; ``more`` are arguments of :func:`swiftcore.fitting.fit_dataset`."""
@@ -107,12 +125,15 @@ def refuse_in_store(chosen: argparse.Namespace) -> None:
         )
 
 
-def _not_in_parts(why: str) -> InvalidSettings:
+def _beyond(why: str, needed: float, *, in_parts_otherwise: bool) -> InvalidSettings:
+    enough = f"{math.ceil(needed / ROUNDED) * ROUNDED // MEGABYTE:.0f}MB"
+    ways = [f"Give --memory {enough}"]
+    ways += ["fit in parts (--row-relation neighbourhoods)"] if in_parts_otherwise else []
     return refuse(
         "memory-parts",
-        "This fit cannot keep to an amount of memory",
+        "A fit of all rows at once takes more memory than it may",
         "--memory",
-        why,
-        "Change that setting (--row-relation neighbourhoods), or leave out --memory.",
+        f"{why}, and about {in_units(needed)} needed",
+        f"{', or '.join([*ways, 'use fewer rows'])}.",
         kind=InvalidSettings,
     )

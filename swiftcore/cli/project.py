@@ -13,7 +13,7 @@ from typing import Any
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
-from swiftcore.cli.data_argument import add_set, load_data, screen
+from swiftcore.cli.data_argument import add_set, is_sample, load_data, screen
 from swiftcore.cli.finished_result import add_result, find_model
 from swiftcore.cli.progress_line import StoppableLine
 from swiftcore.cli.result_files import write_json, write_table
@@ -43,10 +43,7 @@ def add_project(parser: argparse.ArgumentParser) -> None:
 
 def _project(chosen: argparse.Namespace) -> int:
     model, noted = find_model(chosen)
-    total, blocks = _new_rows(chosen.data, chosen.settings or noted)
-    if noted and not chosen.settings:
-        told = f"Read as the data of the fit were: {', '.join(noted)}"
-        screen.print(told, highlight=False, markup=False)
+    total, blocks = _new_rows(chosen.data, chosen.settings, noted)
     ids = [component_id(component, model.spec.rank) for component in range(model.spec.rank)]
     found = _Found()
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -64,11 +61,20 @@ def _project(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _new_rows(name: str, settings: Sequence[str]) -> tuple[int, Iterator[SparseTensor]]:
-    """How many new rows there are, and they themselves: those in shards a shard at a time."""
-    if is_sharded(Path(name)):
+def _new_rows(
+    name: str, settings: Sequence[str], noted: Sequence[str]
+) -> tuple[int, Iterator[SparseTensor]]:
+    """How many new rows there are, and they themselves: those in shards a shard at a time.
+
+    Without settings they are read as the data of the fit were.
+    """
+    if is_sharded(Path(name)) and not settings:
         shards = open_shards(name)
         return shards.shape[0], (block.tensor for block in shards.row_blocks())
+    if noted and not settings and not is_sample(name):
+        told = f"Read as the data of the fit were: {', '.join(noted)}"
+        screen.print(told, highlight=False, markup=False)
+        settings = noted
     tensor = load_data(name, settings, new_rows=True).tensor
     return tensor.shape[0], iter([tensor])
 

@@ -72,12 +72,17 @@ def feature_cost(tensor: SparseTensor, mode: int) -> NDArray[np.float64]:
 
 def shared_rows(features: sparse.csr_array) -> NDArray[np.float64]:
     """How many rows every two features share; ``features`` are indicators, (features x rows)."""
-    counts = np.empty((features.shape[0], features.shape[0]))
+    counts = np.zeros((features.shape[0], features.shape[0]))
+    add_shared_rows(counts, features)
+    return counts
+
+
+def add_shared_rows(counts: NDArray[np.float64], features: sparse.csr_array) -> None:
+    """Count on with more rows; little more is held than the counts."""
     others = sparse.csr_array(features.T)
     for low in range(0, len(counts), ROWS_AT_A_TIME):
         strip = slice(low, low + ROWS_AT_A_TIME)
-        counts[strip] = (features[strip] @ others).toarray()
-    return counts
+        counts[strip] += (features[strip] @ others).toarray()
 
 
 def cost_of_counts(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -13,7 +13,7 @@ from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.phenotypes.consensus import Agreement
 from swiftcore.phenotypes.identifiers import component_id, dead_components
 from swiftcore.phenotypes.item import Item
-from swiftcore.phenotypes.names import CANDIDATES, row_frequencies, working_names
+from swiftcore.phenotypes.names import CANDIDATES, Frequencies, row_frequencies, working_names
 from swiftcore.phenotypes.shares import masses, profiles, row_shares
 from swiftcore.tensor import Mode, SparseTensor
 
@@ -96,6 +96,7 @@ def describe_phenotypes(
     frequency_weight: float = 1.0,
     carried: float = CARRIED,
     tensor: SparseTensor | None = None,
+    frequencies: Frequencies | None = None,
     agreement: Agreement | None = None,
 ) -> Phenotypes:
     """Describe every living component, the one with the largest share first.
@@ -113,6 +114,9 @@ def describe_phenotypes(
         Share of a row's memberships from which on it counts as carrying the phenotype.
     tensor : SparseTensor, optional
         The data, for names that do without what most rows have.
+    frequencies : sequence of ndarray, optional
+        What these names need of the data, where nobody has them whole: for each feature mode, the
+        share of the rows that have each feature.
     agreement : Agreement, optional
         Of the fits behind a consensus.
     """
@@ -128,7 +132,10 @@ def describe_phenotypes(
         component: [one.items(component, mode.labels, CANDIDATES) for one, mode in labelled]
         for component in alive
     }
-    names = _names(named, rank, tensor)
+    if frequencies is None and tensor is not None:
+        frequencies = row_frequencies(tensor)
+    by_id = {component_id(component, rank): items for component, items in named.items()}
+    names = working_names(by_id, frequencies)
     found = [
         Phenotype(
             identifier=component_id(component, rank),
@@ -148,14 +155,6 @@ def describe_phenotypes(
         for component in alive
     ]
     return Phenotypes(sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component)))
-
-
-def _names(
-    features: Mapping[int, list[tuple[Item, ...]]], rank: int, tensor: SparseTensor | None
-) -> dict[str, str]:
-    """Working names by id, from the strongest features of each mode."""
-    by_id = {component_id(component, rank): items for component, items in features.items()}
-    return working_names(by_id, None if tensor is None else row_frequencies(tensor))
 
 
 def _check_choices(top: int, frequency_weight: float) -> None:

@@ -36,12 +36,21 @@ Frequencies = Sequence[NDArray[np.float64]]
 
 def row_frequencies(tensor: SparseTensor) -> Frequencies:
     """For each feature mode, the share of the rows that have each feature."""
-    rows, *modes = tensor.coordinates.T
-    found = []
-    for places, size in zip(modes, tensor.shape[1:], strict=True):
-        pairs = np.unique(rows.astype(np.int64) * size + places)
-        found.append(np.bincount(pairs % size, minlength=size) / tensor.shape[0])
-    return found
+    return frequencies_in_blocks([tensor])
+
+
+def frequencies_in_blocks(blocks: Iterable[SparseTensor]) -> Frequencies:
+    """The same of rows of which only some are at hand at a time: how many have it adds up."""
+    counts: list[NDArray[np.int64]] = []
+    total = 0
+    for block in blocks:
+        total += block.shape[0]
+        rows, *modes = block.coordinates.T
+        counts = counts or [np.zeros(size, np.int64) for size in block.shape[1:]]
+        for having, places in zip(counts, modes, strict=True):
+            pairs = np.unique(rows * len(having) + places)
+            having += np.bincount(pairs % len(having), minlength=len(having))
+    return [having / total for having in counts]
 
 
 def working_names(

@@ -85,7 +85,7 @@ def not_enough_memory(where: str, needed: float, had: float, cure: str) -> NotEn
         "memory",
         "There is not enough memory",
         where,
-        f"{in_units(needed)} needed, {in_units(had)} to be had",
+        f"{in_units(needed)} needed, {in_units(max(0.0, had))} to be had",
         cure,
         kind=NotEnoughMemory,
     )

@@ -136,8 +136,8 @@ class FitFile:
         """Whether the last writing is long enough ago."""
         return time.monotonic() - self._written >= self._checkpoint.every
 
-    def write(self, state: FitState) -> None:
-        """Keep a state; when the disk refuses, the fit goes on without."""
+    def write(self, state: FitState) -> bool:
+        """Keep a state, and say whether it is kept; when the disk refuses, the fit goes on."""
         path, before = self._checkpoint.path, time.monotonic()
         about, arrays = _plain(state)
         try:
@@ -145,12 +145,12 @@ class FitFile:
             size = path.stat().st_size / MEGABYTE
         except OSError as error:
             logger.warning("%s could not be written: %s", path.name, error.strerror or error)
-        else:
-            spent = time.monotonic() - before
-            logger.info(
-                "kept iteration %d: %.1f MB in %.2f s", about.get("iteration", 0), size, spent
-            )
-        self._written = time.monotonic()
+            return False
+        finally:
+            self._written = time.monotonic()
+        spent = self._written - before
+        logger.info("kept iteration %d: %.1f MB in %.2f s", about.get("iteration", 0), size, spent)
+        return True
 
 
 def _iteration(loop: LoopState) -> int:

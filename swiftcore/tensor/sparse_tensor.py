@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,15 +161,7 @@ class SparseTensor:
 
     def digest(self) -> str:
         """SHA-256 over shape, labels, coordinates and values; entry order never matters."""
-        sha = hashlib.sha256(b"SparseTensor 1")
-        for mode in self.modes:
-            for text in (mode.name, *mode.labels):
-                encoded = text.encode("utf-8", "surrogatepass")
-                sha.update(len(encoded).to_bytes(8, "little") + encoded)
-            sha.update(len(mode).to_bytes(8, "little"))
-        sha.update(np.ascontiguousarray(self.coordinates, dtype="<i8").tobytes())
-        sha.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
-        return sha.hexdigest()
+        return digest_of_blocks(self.modes, lambda: [self])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SparseTensor) and self.digest() == other.digest()
@@ -180,6 +172,34 @@ class SparseTensor:
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(mode)} {mode.name}" for mode in self.modes)
         return f"SparseTensor({sizes}; {self.n_entries} entries)"
+
+
+def digest_of_blocks(modes: Sequence[Mode], blocks: Callable[[], Iterable[SparseTensor]]) -> str:
+    """The digest of a tensor of which only some rows are at hand at a time.
+
+    Parameters
+    ----------
+    modes : sequence of Mode
+        Of the whole tensor.
+    blocks : callable
+        Gives all rows in their order, anew whenever it is called; each block counts its own.
+    """
+    sha = hashlib.sha256(b"SparseTensor 1")
+    for mode in modes:
+        for text in (mode.name, *mode.labels):
+            encoded = text.encode("utf-8", "surrogatepass")
+            sha.update(len(encoded).to_bytes(8, "little") + encoded)
+        sha.update(len(mode).to_bytes(8, "little"))
+    first = 0
+    for block in blocks():
+        places = np.ascontiguousarray(block.coordinates, dtype="<i8")
+        if first:
+            places = places + np.eye(1, block.n_modes, dtype="<i8") * first
+        sha.update(places.tobytes())
+        first += block.shape[0]
+    for block in blocks():
+        sha.update(np.ascontiguousarray(block.values, dtype="<f8").tobytes())
+    return sha.hexdigest()
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

@@ -64,10 +64,11 @@ def kept_always(say: Say) -> Callable[..., FitCheckpoint]:
 
     real = FitFile.write
 
-    def write(self: FitFile, state: FitState) -> None:
-        real(self, state)
+    def write(self: FitFile, state: FitState) -> bool:
+        kept = real(self, state)
         if state.restarts is None and state.loop is not None:
             say(str(max(0, len(state.loop.history) - 1)))
+        return kept
 
     FitFile.write = write  # type: ignore[method-assign]
     return partial(FitCheckpoint, every=0.0)

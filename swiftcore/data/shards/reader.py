@@ -83,6 +83,20 @@ class ShardedDataset:
         """Rows, then the size of each feature mode."""
         return self.manifest.shape
 
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def outcome_name(self) -> str:
+        return self.manifest.outcome_name
+
+    def modes(self) -> tuple[Mode, ...]:
+        """With the names of all rows."""
+        blocks = self.row_blocks()
+        labels = tuple(label for block in blocks for label in block.tensor.modes[0].labels)
+        return Mode(self.manifest.row_name, labels), *self.manifest.features
+
     def row_blocks(self) -> Iterator[RowBlock]:
         """All shards in order, one at a time: never more than one is held here."""
         first = 0

@@ -9,9 +9,10 @@ from importlib.metadata import version
 from typing import Any
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.data.summary import leaky_features, told
 from swiftcore.errors import where_list
-from swiftcore.evaluation.experiments.cross_validation import data_digest, folds_of
+from swiftcore.evaluation.experiments.cross_validation import folds_of
 from swiftcore.evaluation.experiments.score_tables import Scored
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.evaluation.experiments.tuning.settings import TuneSettings

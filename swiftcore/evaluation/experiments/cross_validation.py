@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.evaluation.experiments.checkpoints import (
     FAILED,
     Checkpoint,
@@ -32,19 +32,6 @@ from swiftcore.evaluation.protocol.folds import (
     without_small_classes,
 )
 from swiftcore.evaluation.protocol.preparation import choose_features
-
-
-def data_digest(dataset: Dataset) -> str:
-    """Of everything in a data set that an experiment can see."""
-    sha = hashlib.sha256(dataset.tensor.digest().encode())
-    if dataset.outcome is not None:
-        sha.update("\n".join(str(value) for value in dataset.outcome).encode())
-    if dataset.word_counts is not None:
-        counts = dataset.word_counts.tocsr()
-        for array in (counts.data, counts.indices, counts.indptr):
-            sha.update(np.ascontiguousarray(array).tobytes())
-    sha.update("\n".join(dataset.row_groups).encode())
-    return sha.hexdigest()
 
 
 def score_methods(

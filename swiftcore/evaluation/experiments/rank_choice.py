@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.evaluation.experiments.checkpoints import Checkpoint, Task, compute_checkpoints
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.fitting import fit_dataset
 from swiftcore.spec import ModelSpec

@@ -12,13 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.evaluation.experiments.checkpoints import (
     FAILED,
     Checkpoint,
     Task,
     compute_checkpoints,
 )
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.protocol.folds import row_groups
 from swiftcore.evaluation.protocol.noise import Noise, add_noise

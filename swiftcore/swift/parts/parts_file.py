@@ -75,33 +75,42 @@ class PartsFile:
         return loop
 
     def write(self, engine: PartsEngine, now: LoopState) -> None:
-        """Keep a state; when the disk refuses, the fit goes on without."""
+        """Keep a state; when the disk refuses, the earlier one stays and the fit goes on."""
         before = time.monotonic()
         older = row_folders(self._path)
         generation = 1 + max((int(one.name.rpartition("-")[2]) for one in older), default=0)
-        number = now.trial[0].number  # type: ignore[attr-defined]
-        facts = np.array([number, generation, engine.next_number], dtype=np.float64)
-        facts = np.concatenate([facts, *engine.weighted.get(number, ())])
-        best = now.best
-        if best is not None:
-            best = Point(_as_array(best.factors), best.value, _as_array(best.step))
-        plain = replace(now, trial=[facts, *now.trial[1:]], best=best)
         folder = self._folder(generation)
+        kept = self._write_rows(engine, folder) and self._file.write(
+            FitState(loop=_without_rows(engine, now, generation))
+        )
+        for one in older if kept else [folder]:
+            shutil.rmtree(one, ignore_errors=True)
+        done = time.monotonic()
+        self._free_at = done + SELDOM * (done - before)
+
+    def _write_rows(self, engine: PartsEngine, folder: Path) -> bool:
+        """Whether the states of all parts are in a folder now."""
         try:
             folder.mkdir()
             engine.team.save(folder)
         except OSError as error:
             logger.warning("%s could not be written: %s", folder.name, error.strerror or error)
-            older = [folder]
-        else:
-            self._file.write(FitState(loop=plain))
-        for one in older:
-            shutil.rmtree(one, ignore_errors=True)
-        done = time.monotonic()
-        self._free_at = done + SELDOM * (done - before)
+            return False
+        return True
 
     def _folder(self, generation: int) -> Path:
         return self._path.with_name(f"{self._path.stem}-rows-{generation}")
+
+
+def _without_rows(engine: PartsEngine, now: LoopState, generation: int) -> LoopState:
+    """A state for the file of the features, with what it says of those of the rows."""
+    number = now.trial[0].number  # type: ignore[attr-defined]
+    facts = np.array([number, generation, engine.next_number], dtype=np.float64)
+    facts = np.concatenate([facts, *engine.weighted.get(number, ())])
+    best = now.best
+    if best is not None:
+        best = Point(_as_array(best.factors), best.value, _as_array(best.step))
+    return replace(now, trial=[facts, *now.trial[1:]], best=best)
 
 
 def _numbered(factors: Sequence[NDArray[Any]]) -> Factors:

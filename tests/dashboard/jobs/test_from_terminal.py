@@ -21,6 +21,8 @@ from dashboard.store.request import Request
 from dashboard.store.store import Store
 from swiftcore.cli import in_store, main
 from swiftcore.data.bundle import write_bundle
+from swiftcore.data.digest import data_digest
+from swiftcore.data.shards.reader import open_shards
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
 from swiftcore.fitting import FittedModel
@@ -32,6 +34,17 @@ def data(tmp_path: Path) -> Path:
     """The data of the fitted store as a file, under another name."""
     path = tmp_path / "mine.swift.npz"
     write_bundle(replace(tiny_dataset(), name="under another name"), path)
+    return path
+
+
+LARGE = 4_100  # rows that are fitted in parts
+
+
+@pytest.fixture
+def large_shards(tmp_path: Path) -> Path:
+    path = tmp_path / "large.swift"
+    made = f"--patients {LARGE} --diagnoses 60 --medications 64 --seed 4 --out {path}"
+    assert main(f"data generate {made}".split()) == 0
     return path
 
 
@@ -194,6 +207,29 @@ def test_a_folder_of_results_is_brought_in_and_marked(
         (out / "data.json").unlink()
         assert main(command) == 2
         assert "fit-folder" in capsys.readouterr().err
+
+
+def test_a_fit_of_shards_is_opened_refitted_and_described(
+    large_shards: Path, store: Store, tmp_path: Path
+) -> None:
+    """Nobody held its rows all at once, and yet its data are known again."""
+    out = tmp_path / "large"
+    few = "--rank 2 --iterations 2 --restarts 1"
+    assert main(f"fit {large_shards} {few} --out {out}".split()) == 0
+    noted = json.loads((out / "data.json").read_text())
+    assert noted["digest"] == data_digest(open_shards(large_shards).to_dataset())
+    with server_folder(store.root, Entrance.with_new_token(8765)):
+        assert main(["open", str(out), "--data-dir", str(store.root), "--no-browser"]) == 0
+    (card,) = store.runs()
+    stored, here = store.fit(card.id).factors, FittedModel.load(out / "model.npz").factors
+    pairs = zip(stored, here, strict=True)
+    assert all(one.tobytes() == same.tobytes() for one, same in pairs)
+    assert main(f"refit {out} --pin P01 --out {tmp_path / 'refit'}".split()) == 0
+    again = json.loads((tmp_path / "refit" / "data.json").read_text())
+    assert again == noted
+    assert main(f"project {out} {large_shards} --out {tmp_path / 'project'}".split()) == 0
+    lines = (tmp_path / "project" / "memberships.csv").read_text().splitlines()
+    assert len(lines) == LARGE + 1
 
 
 def test_a_refit_is_no_result_of_its_own(

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.errors import refuse
 from swiftcore.evaluation.experiments.checkpoints import FAILED, Checkpoint, Task
-from swiftcore.evaluation.experiments.cross_validation import data_digest
 from swiftcore.evaluation.experiments.result import ExperimentCallback
 from swiftcore.evaluation.experiments.settings import PROTOCOL
 from swiftcore.evaluation.experiments.stability import Followed, Refit, refit_profiles

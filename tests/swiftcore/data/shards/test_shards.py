@@ -15,6 +15,7 @@ from support.written_shards import write_shards
 
 from swiftcore.data.bundle import read_bundle
 from swiftcore.data.dataset import Dataset
+from swiftcore.data.digest import data_digest
 from swiftcore.data.from_path.sandbox import build_path, inspect_path
 from swiftcore.data.options import BuildOptions
 from swiftcore.data.reading.findings import Findings
@@ -73,6 +74,7 @@ def test_what_is_written_comes_back(
     opened = open_shards(path)
     opened.check()
     assert alike(opened.to_dataset(), dataset)
+    assert data_digest(opened) == data_digest(dataset)
     rows = data.draw(st.permutations(range(dataset.tensor.shape[0])))
     some = np.array(rows[: data.draw(st.integers(1, len(rows)))])
     assert alike(opened.with_rows(some), dataset.with_rows(some))
