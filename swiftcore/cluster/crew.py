@@ -1,0 +1,75 @@
+"""Tasks on the workers of a cluster: what everybody who sends some has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from queue import SimpleQueue
+from typing import Any
+from uuid import uuid4
+
+from joblib import parallel_config
+from threadpoolctl import ThreadpoolController
+
+from swiftcore.cluster.connection import Worker, check_packages, here, packages
+from swiftcore.cluster.sent_once import SentOnce
+
+
+def there(
+    wanted: Mapping[str, str], function: Callable[..., Any], *arguments: Any
+) -> tuple[Any, Worker]:
+    """A call in the process of a worker, on one of its threads, and which process that was."""
+    check_packages(wanted)
+    with ThreadpoolController().limit(limits=1), parallel_config("sequential"):
+        return function(*arguments), here()
+
+
+class Crew:
+    """The workers of a cluster; may be asked from threads.
+
+    Parameters
+    ----------
+    client : distributed.Client
+
+    Attributes
+    ----------
+    workers : set of (host, process id)
+        Who has computed.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.sent, self.own = client, SentOnce(client), packages()
+        self.workers: set[Worker] = set()
+
+    @property
+    def count(self) -> int:
+        """How many tasks are computed at once: the threads of all workers."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, key: str = "") -> Any:
+        """A future of a call, for :meth:`taken`."""
+        key = key or f"swift-part-{uuid4().hex}"
+        return self.client.submit(there, self.own, function, *arguments, key=key)
+
+    def taken(self, future: Any) -> Any:
+        """The result of a call that has ended; who computed it is noted."""
+        result, worker = future.result()
+        self.workers.add(worker)
+        return result
+
+    def as_they_end(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """Futures in the order in which they end; the rest are dropped with the iterator."""
+        ended: SimpleQueue[Any] = SimpleQueue()
+        left = {future.key: future for future in futures}
+        for future in left.values():
+            future.add_done_callback(ended.put)
+        try:
+            while left:
+                future = ended.get()
+                del left[future.key]
+                yield future
+        finally:
+            self.drop(left.values())
+
+    def drop(self, futures: Iterable[Any]) -> None:
+        """Say that nobody waits for these any more."""
+        self.client.cancel(list(futures))
