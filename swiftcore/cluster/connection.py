@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from swiftcore.cluster.address import ClusterAddress, find_cluster, lost, unreachable
-from swiftcore.errors import InvalidSettings, refuse
+from swiftcore.errors import InvalidSettings, SwiftError, refuse
 from swiftcore.swift.fit_file import PACKAGES
 
 COMPARED = ("swift-phenotyping", *PACKAGES, "dask", "distributed")
@@ -56,7 +56,23 @@ def connected(text: str) -> Iterator[Any]:
         try:
             yield client
         except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
-            raise lost((str(error).splitlines() or [type(error).__name__])[-1]) from error
+            raise lost(_last_line(error)) from error
+        except SwiftError:
+            raise
+        except Exception as error:
+            if alive(client):
+                raise
+            # a dead client fails in many ways, with an OSError too, which would look like a disk's
+            raise lost(_last_line(error)) from error
+
+
+def alive(client: Any) -> bool:
+    """Whether the scheduler of a client is still there, as far as is known."""
+    return bool(client.status == "running")
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[-1]
 
 
 @contextmanager

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from queue import SimpleQueue
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
 from joblib import parallel_config
 from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import Worker, check_packages, here, packages
+from swiftcore.cluster.connection import Worker, alive, check_packages, here, packages
 from swiftcore.cluster.sent_once import SentOnce
+
+PAUSE = 0.2  # seconds between two looks at a task, from either side
 
 
 def there(
@@ -56,20 +59,40 @@ class Crew:
         self.workers.add(worker)
         return result
 
-    def as_they_end(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Futures in the order in which they end; the rest are dropped with the iterator."""
+    def wait(self, future: Any, meanwhile: Callable[[], None] | None = None) -> Any:
+        """The same future, once it has ended."""
+        [ended] = self.as_they_end([future], meanwhile)
+        return ended
+
+    def as_they_end(
+        self, futures: Iterable[Any], meanwhile: Callable[[], None] | None = None
+    ) -> Iterator[Any]:
+        """Futures in the order in which they end; the rest are dropped with the iterator.
+
+        Parameters
+        ----------
+        meanwhile : callable, optional
+            Called now and then.
+        """
         ended: SimpleQueue[Any] = SimpleQueue()
         left = {future.key: future for future in futures}
         for future in left.values():
             future.add_done_callback(ended.put)
         try:
             while left:
-                future = ended.get()
+                try:
+                    future = ended.get(timeout=PAUSE)
+                except Empty:
+                    if meanwhile is not None:
+                        meanwhile()
+                    continue
                 del left[future.key]
                 yield future
         finally:
-            self.drop(left.values())
+            self.drop(list(left.values()))
 
-    def drop(self, futures: Iterable[Any]) -> None:
-        """Say that nobody waits for these any more."""
-        self.client.cancel(list(futures))
+    def drop(self, futures: Sequence[Any]) -> None:
+        """Say that nobody waits for these any more, if there still is somebody to say it to."""
+        if futures and alive(self.client):
+            with suppress(OSError, RuntimeError):  # it dies at this moment
+                self.client.cancel(futures)

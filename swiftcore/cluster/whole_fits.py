@@ -7,7 +7,6 @@ worker tells of every iteration and looks now and then whether it is to stop.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,11 +15,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from swiftcore.cluster.crew import Crew
+from swiftcore.cluster.connection import alive
+from swiftcore.cluster.crew import PAUSE, Crew
 from swiftcore.fit_job import FitJob
 from swiftcore.progress import FitProgress, ProgressCallback
-
-PAUSE = 0.2  # seconds between two looks at a fit, from either side
 
 
 @dataclass
@@ -71,19 +69,16 @@ class WholeFits(Crew):
         self.client.subscribe_topic(topic, said.hear)
         made_of = (job.spec, self.sent(job.tensor), self.sent(job.costs), job.labels)
         future = self.submit(run_job, made_of, dict(begin), topic, key=topic)
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
+
+        def meanwhile() -> None:
+            if said.tell():
+                asked.set()
+
         try:
-            while not done.wait(PAUSE):
-                if said.tell():
-                    asked.set()
-            model = self.taken(future)
-        except BaseException:
-            asked.set()  # a cancelled task would go on to its end
-            self.drop([future])
-            raise
+            model = self.taken(self.wait(future, meanwhile))
         finally:
-            self.client.unsubscribe_topic(topic)
+            if alive(self.client):
+                self.client.unsubscribe_topic(topic)
         said.tell()
         return model
 
