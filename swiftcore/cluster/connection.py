@@ -18,7 +18,7 @@ from swiftcore.errors import InvalidSettings, SwiftError, refuse
 from swiftcore.swift.fit_file import PACKAGES
 
 COMPARED = ("swift-phenotyping", *PACKAGES, "dask", "distributed")
-PATIENCE = 60.0  # seconds for the first worker to come
+PATIENCE = 60.0  # seconds for a worker to come, when there is none
 IN_WORKERS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C is for us
 TLS_FILES = ("ca-file", "client.cert", "client.key")
 Worker = tuple[str, int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -11,10 +12,12 @@ from uuid import uuid4
 from joblib import parallel_config
 from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import Worker, alive, check_packages, here, packages
+from swiftcore.cluster.address import lost
+from swiftcore.cluster.connection import PATIENCE, Worker, alive, check_packages, here, packages
 from swiftcore.cluster.sent_once import SentOnce
 
 PAUSE = 0.2  # seconds between two looks at a task, from either side
+LOOK = 1.0  # seconds between two looks at the number of workers
 
 
 def there(
@@ -75,6 +78,7 @@ class Crew:
             Called now and then.
         """
         ended: SimpleQueue[Any] = SimpleQueue()
+        absence = _Absence(self.client)
         left = {future.key: future for future in futures}
         for future in left.values():
             future.add_done_callback(ended.put)
@@ -83,6 +87,7 @@ class Crew:
                 try:
                     future = ended.get(timeout=PAUSE)
                 except Empty:
+                    absence.check()
                     if meanwhile is not None:
                         meanwhile()
                     continue
@@ -96,3 +101,22 @@ class Crew:
         if futures and alive(self.client):
             with suppress(OSError, RuntimeError):  # it dies at this moment
                 self.client.cancel(futures)
+
+
+class _Absence:
+    """How long a cluster has had no workers: without them its tasks wait for ever."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._looked = self._seen = time.monotonic()
+
+    def check(self) -> None:
+        """Look now and then; raises ClusterLost when nobody has come for long."""
+        now = time.monotonic()
+        if now < self._looked + LOOK or not alive(self._client):
+            return
+        if self._client.scheduler_info(n_workers=0)["n_workers"]:
+            self._seen = now
+        elif now > self._seen + PATIENCE:
+            raise lost(f"a scheduler without a worker for {PATIENCE:.0f} seconds")
+        self._looked = now

@@ -153,20 +153,21 @@ class DaskTeam(Crew):
         running: Any = None
         for group, answered in enumerate(self._answered):
             running = self._task(group, add_to, running, answered)
-        found: Running = running.result()
+        found: Running = self.wait(running).result()
         self.workers |= found.workers
         return found.sums
 
     def rows(self, number: int) -> Iterator[NDArray[np.float64]]:
         for group, numbers in enumerate(self._groups):
             for place in range(len(numbers)):
-                yield self._task(group, rows_of, self._answered[group], place, number).result()
+                rows = self._task(group, rows_of, self._answered[group], place, number)
+                yield self.wait(rows).result()
 
     def save(self, folder: Path) -> None:
         for group, numbers in enumerate(self._groups):
             for place, number in enumerate(numbers):
-                state = self._task(group, state_of, self._answered[group], place).result()
-                write_state(state_file(folder, number), state)
+                state = self._task(group, state_of, self._answered[group], place)
+                write_state(state_file(folder, number), self.wait(state).result())
 
     def load(self, folder: Path) -> None:
         for group, numbers in enumerate(self._groups):

@@ -1,8 +1,8 @@
 """Whole fits on the workers of a cluster: one task each, for fits that do not come in parts.
 
 A fit whose rows all exchange mass cannot be cut, but several of them (those behind a consensus)
-are computed side by side, one on each worker. What they have in common is sent only once; the
-worker tells of every iteration and looks now and then whether it is to stop.
+are computed side by side, one on each thread of a worker. What they have in common is sent only
+once; the worker tells of every iteration and looks now and then whether it is to stop.
 """
 
 from __future__ import annotations

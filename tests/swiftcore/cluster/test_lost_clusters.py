@@ -91,3 +91,26 @@ def test_a_worker_stops_when_nobody_waits_for_its_fit(running: Cluster) -> None:
     worker, end = psutil.Process(pid), time.monotonic() + 60
     while worker.cpu_percent(2.0) > 20:
         assert time.monotonic() < end
+
+
+@KINDS
+def test_workers_that_are_all_gone_are_said(
+    work: Callable[[Cluster, Blow], None], running: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swiftcore.cluster.crew.PATIENCE", 3.0)
+    with pytest.raises(ClusterLost, match="without a worker for 3 seconds"):
+        work(running, running.workers[0].kill)
+
+
+def test_a_worker_that_comes_in_time_goes_on(
+    running: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often all are gone: what counts is how long."""
+    monkeypatch.setattr("swiftcore.cluster.crew.PATIENCE", 30.0)
+    with experiments_on(running.address) as team:
+        for done, _ in enumerate(team.run(time.sleep, dict.fromkeys(range(12), (0.5,)), None)):
+            if done in (2, 6):
+                running.workers[-1].kill()
+                running.workers[-1].wait()
+                running.grow(1)
+        assert len(team.workers) == 3
