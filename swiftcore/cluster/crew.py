@@ -20,12 +20,22 @@ PAUSE = 0.2  # seconds between two looks at a task, from either side
 LOOK = 1.0  # seconds between two looks at the number of workers
 
 
+def make_ready(wanted: Mapping[str, str]) -> None:
+    """In a worker, before it computes: compare its packages, and hold its BLAS to one thread.
+
+    It is held for good: the tasks of a process share it and overlap, so that the first to give
+    threads back would give them to the others.
+    """
+    check_packages(wanted)
+    ThreadpoolController().limit(limits=1)  # every time, for OpenMP counts thread by thread
+
+
 def there(
     wanted: Mapping[str, str], function: Callable[..., Any], *arguments: Any
 ) -> tuple[Any, Worker]:
     """A call in the process of a worker, on one of its threads, and which process that was."""
-    check_packages(wanted)
-    with ThreadpoolController().limit(limits=1), parallel_config("sequential"):
+    make_ready(wanted)
+    with parallel_config("sequential"):
         return function(*arguments), here()
 
 

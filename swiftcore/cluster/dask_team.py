@@ -18,10 +18,9 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import Worker, check_packages, here
-from swiftcore.cluster.crew import Crew
+from swiftcore.cluster.connection import Worker, here
+from swiftcore.cluster.crew import Crew, make_ready
 from swiftcore.cluster.sent_once import given
 from swiftcore.swift.parts.local_team import read_state, state_file, write_state
 from swiftcore.swift.parts.row_part import (
@@ -39,8 +38,7 @@ class Loaded:
     """Some parts on a worker, ready for orders; when it moves, it is made anew."""
 
     def __init__(self, parts: Sequence[RowPart], shared: Shared, wanted: Mapping[str, str]) -> None:
-        check_packages(wanted)
-        ThreadpoolController().limit(limits=1)
+        make_ready(wanted)
         self.parts, self.shared, self.wanted = list(parts), shared, wanted
         self.sweepers: list[Sweeper] = [part_sweeper(part, shared) for part in parts]
 
