@@ -13,7 +13,7 @@ from joblib import parallel_config
 from threadpoolctl import ThreadpoolController
 
 from swiftcore.cluster.address import lost
-from swiftcore.cluster.connection import PATIENCE, Worker, alive, check_packages, here, packages
+from swiftcore.cluster.connection import PATIENCE, Worker, alive, check_equipment, equipment, here
 from swiftcore.cluster.sent_once import SentOnce
 
 PAUSE = 0.2  # seconds between two looks at a task, from either side
@@ -21,12 +21,12 @@ LOOK = 1.0  # seconds between two looks at the number of workers
 
 
 def make_ready(wanted: Mapping[str, str]) -> None:
-    """In a worker, before it computes: compare its packages, and hold its BLAS to one thread.
+    """In a worker, before it computes: compare its equipment, and hold its BLAS to one thread.
 
     It is held for good: the tasks of a process share it and overlap, so that the first to give
     threads back would give them to the others.
     """
-    check_packages(wanted)
+    check_equipment(wanted)
     ThreadpoolController().limit(limits=1)  # every time, for OpenMP counts thread by thread
 
 
@@ -53,7 +53,7 @@ class Crew:
     """
 
     def __init__(self, client: Any) -> None:
-        self.client, self.sent, self.own = client, SentOnce(client), packages()
+        self.client, self.sent, self.own = client, SentOnce(client), equipment()
         self.workers: set[Worker] = set()
 
     @property
