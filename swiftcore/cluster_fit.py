@@ -86,5 +86,5 @@ def fit_on_cluster(
         fits = WholeFits(client)
         dataset = data.to_dataset() if isinstance(data, ShardedDataset) else data
         watch = Watch(fits_callback, callback, checkpoint)
-        model = fit_elsewhere(dataset, spec, fits.job, fits.n_workers, watch, stage)
+        model = fit_elsewhere(dataset, spec, fits.job, fits.count, watch, stage)
         return ClusterFit(model, frozenset(fits.workers), whole)

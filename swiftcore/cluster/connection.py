@@ -1,4 +1,4 @@
-"""A connection to a cluster: certificates, workers, and that all run the same packages."""
+"""A connection to a cluster: certificates, workers, and that all compute with the same."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from swiftcore.cluster.address import ClusterAddress, find_cluster, lost, unreachable
-from swiftcore.errors import InvalidSettings, refuse
-from swiftcore.swift.fit_file import PACKAGES
+from swiftcore.errors import InvalidSettings, SwiftError, refuse
+from swiftcore.spec import ALGORITHM_VERSION
+from swiftcore.swift.fit_file import PACKAGES, processor
 
 COMPARED = ("swift-phenotyping", *PACKAGES, "dask", "distributed")
-PATIENCE = 60.0  # seconds for the first worker to come
+PATIENCE = 60.0  # seconds for a worker to come, when there is none
 IN_WORKERS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C is for us
 TLS_FILES = ("ca-file", "client.cert", "client.key")
 Worker = tuple[str, int]
@@ -32,7 +33,7 @@ def connected(text: str) -> Iterator[Any]:
     Raises
     ------
     InvalidSettings
-        When it cannot be reached or trusted, or when a worker runs other packages.
+        When it cannot be reached or trusted, or when a worker computes with something else.
     SwiftError
         When it gives up meanwhile.
     """
@@ -52,11 +53,27 @@ def connected(text: str) -> Iterator[Any]:
             client.wait_for_workers(max(1, address.workers), timeout=PATIENCE)
         except TimeoutError as error:
             raise unreachable(text, "a scheduler without workers") from error
-        _compare_packages(client)
+        _compare_equipment(client)
         try:
             yield client
         except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
-            raise lost((str(error).splitlines() or [type(error).__name__])[-1]) from error
+            raise lost(_last_line(error)) from error
+        except SwiftError:
+            raise
+        except Exception as error:
+            if alive(client):
+                raise
+            # a dead client fails in many ways, with an OSError too, which would look like a disk's
+            raise lost(_last_line(error)) from error
+
+
+def alive(client: Any) -> bool:
+    """Whether the scheduler of a client is still there, as far as is known."""
+    return bool(client.status == "running")
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[-1]
 
 
 @contextmanager
@@ -144,9 +161,13 @@ def here() -> Worker:
     return socket.gethostname(), os.getpid()
 
 
-def packages() -> dict[str, str]:
+def equipment() -> dict[str, str]:
     """What decides about the last bits of a fit, and about talking to each other."""
-    found = {"python": platform.python_version()}
+    found = {
+        "processor": processor(),
+        "algorithm": str(ALGORITHM_VERSION),
+        "python": platform.python_version(),
+    }
     for name in COMPARED:
         try:
             found[name] = version(name)
@@ -155,16 +176,16 @@ def packages() -> dict[str, str]:
     return found
 
 
-def check_packages(wanted: Mapping[str, str]) -> None:
-    """In a worker, which may have come later: raise unless it runs what the fit was begun with."""
-    if other := _others(packages(), wanted):
+def check_equipment(wanted: Mapping[str, str]) -> None:
+    """In a worker, which may have come later: raise unless it has what the fit was begun with."""
+    if other := _others(equipment(), wanted):
         raise _differing(platform.node(), other)
 
 
-def _compare_packages(client: Any) -> None:
-    """Raise unless every worker that lives runs the packages of this process."""
-    own = packages()
-    for worker, found in client.run(packages, on_error="return").items():
+def _compare_equipment(client: Any) -> None:
+    """Raise unless every worker that lives has the equipment of this process."""
+    own = equipment()
+    for worker, found in client.run(equipment, on_error="return").items():
         if isinstance(found, OSError):  # it has just died; whoever comes for it is compared then
             continue
         if isinstance(found, Exception):
@@ -174,7 +195,7 @@ def _compare_packages(client: Any) -> None:
 
 
 def _others(found: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """Packages of another version, in words."""
+    """What is another there, in words."""
     return ", ".join(
         f"{name} {found.get(name)} (here {own[name]})"
         for name in own
@@ -184,10 +205,11 @@ def _others(found: Mapping[str, str], own: Mapping[str, str]) -> str:
 
 def _differing(worker: str, found: str) -> InvalidSettings:
     return refuse(
-        "cluster-packages",
-        "A worker runs other packages, and its numbers would differ",
+        "cluster-equipment",
+        "A worker runs other packages, or on another processor, and its numbers would differ",
         worker,
         found[:400],
-        "Install the same versions everywhere (the lock files in requirements/ name them).",
+        "Install the same versions everywhere (the lock files in requirements/ name them), and "
+        "take processors of one kind.",
         kind=InvalidSettings,
     )

@@ -18,9 +18,9 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
-from swiftcore.cluster.connection import Worker, check_packages, here, packages
+from swiftcore.cluster.connection import Worker, here
+from swiftcore.cluster.crew import Crew, make_ready
 from swiftcore.cluster.sent_once import given
 from swiftcore.swift.parts.local_team import read_state, state_file, write_state
 from swiftcore.swift.parts.row_part import (
@@ -38,8 +38,7 @@ class Loaded:
     """Some parts on a worker, ready for orders; when it moves, it is made anew."""
 
     def __init__(self, parts: Sequence[RowPart], shared: Shared, wanted: Mapping[str, str]) -> None:
-        check_packages(wanted)
-        ThreadpoolController().limit(limits=1)
+        make_ready(wanted)
         self.parts, self.shared, self.wanted = list(parts), shared, wanted
         self.sweepers: list[Sweeper] = [part_sweeper(part, shared) for part in parts]
 
@@ -116,7 +115,7 @@ def _threads() -> int:
     return int(get_worker().state.nthreads)
 
 
-class DaskTeam:
+class DaskTeam(Crew):
     """See :class:`swiftcore.swift.parts.engine.Team`.
 
     Parameters
@@ -124,27 +123,21 @@ class DaskTeam:
     client : distributed.Client
     parts : sequence of RowPart
     shared : Shared
-
-    Attributes
-    ----------
-    workers : set of (host, process id)
-        Who has computed.
     """
 
     def __init__(self, client: Any, parts: Sequence[RowPart], shared: Shared) -> None:
-        self._client = client
-        self.workers: set[Worker] = set()
+        super().__init__(client)
         homes = sorted(client.scheduler_info(n_workers=-1)["workers"])
         cuts = np.linspace(0, len(parts), min(len(homes), len(parts)) + 1).round().astype(int)
         self._groups = [range(low, high) for low, high in pairwise(cuts.tolist())]
         self._homes = homes[: len(self._groups)]
         self._loaded = [
-            self._submit(
+            self._task(
                 group,
                 Loaded,
-                [self._submit(group, given, parts[number]) for number in numbers],
+                [self._task(group, given, parts[number]) for number in numbers],
                 shared,
-                packages(),
+                self.own,
             )
             for group, numbers in enumerate(self._groups)
         ]
@@ -152,39 +145,40 @@ class DaskTeam:
 
     def run(self, order: Order) -> PartSums:
         self._answered = [
-            self._submit(group, carry_out, loaded, before, order)
+            self._task(group, carry_out, loaded, before, order)
             for group, (loaded, before) in enumerate(zip(self._loaded, self._answered, strict=True))
         ]
         running: Any = None
         for group, answered in enumerate(self._answered):
-            running = self._submit(group, add_to, running, answered)
-        found: Running = running.result()
+            running = self._task(group, add_to, running, answered)
+        found: Running = self.wait(running).result()
         self.workers |= found.workers
         return found.sums
 
     def rows(self, number: int) -> Iterator[NDArray[np.float64]]:
         for group, numbers in enumerate(self._groups):
             for place in range(len(numbers)):
-                yield self._submit(group, rows_of, self._answered[group], place, number).result()
+                rows = self._task(group, rows_of, self._answered[group], place, number)
+                yield self.wait(rows).result()
 
     def save(self, folder: Path) -> None:
         for group, numbers in enumerate(self._groups):
             for place, number in enumerate(numbers):
-                state = self._submit(group, state_of, self._answered[group], place).result()
-                write_state(state_file(folder, number), state)
+                state = self._task(group, state_of, self._answered[group], place)
+                write_state(state_file(folder, number), self.wait(state).result())
 
     def load(self, folder: Path) -> None:
         for group, numbers in enumerate(self._groups):
             states = [
-                self._submit(group, given, read_state(state_file(folder, number)))
+                self._task(group, given, read_state(state_file(folder, number)))
                 for number in numbers
             ]
-            self._answered[group] = self._submit(group, remembered, *states)
+            self._answered[group] = self._task(group, remembered, *states)
 
-    def _submit(self, group: int, function: Any, *arguments: Any) -> Any:
+    def _task(self, group: int, function: Any, *arguments: Any) -> Any:
         """A task on the worker of a group, or on another one if that is gone."""
         name = getattr(function, "__name__", "task")
-        return self._client.submit(
+        return self.client.submit(
             function,
             *arguments,
             key=f"swift-{name}-{group}-{uuid4().hex}",

@@ -11,36 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-from uuid import uuid4
 
-from joblib import parallel_config
-from threadpoolctl import ThreadpoolController
-
-from swiftcore.cluster.connection import Worker, check_packages, connected, here, packages
-from swiftcore.cluster.sent_once import SentOnce
+from swiftcore.cluster.connection import connected
+from swiftcore.cluster.crew import Crew
 
 
-class Helpers:
-    """Workers that compute parts of experiments.
-
-    Parameters
-    ----------
-    client : distributed.Client
-
-    Attributes
-    ----------
-    workers : set of (host, process id)
-        Who has computed.
-    """
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self.workers: set[Worker] = set()
-
-    @property
-    def count(self) -> int:
-        """How many parts are computed at once."""
-        return max(1, int(sum(self._client.nthreads().values())))
+class Helpers(Crew):
+    """Workers that compute parts of experiments."""
 
     def run(
         self, function: Callable[..., Any], calls: Mapping[int, tuple[Any, ...]], lost: Any
@@ -52,39 +29,19 @@ class Helpers:
         """
         import distributed
 
-        as_completed: Any = distributed.as_completed  # no types
-        own, sent = packages(), SentOnce(self._client)
         seen = Counter(id(value) for call in calls.values() for value in call)
-        waiting = {
-            self._client.submit(
-                there,
-                own,
-                function,
-                *(sent(value) if seen[id(value)] > 1 else value for value in call),
-                key=f"swift-part-{number}-{uuid4().hex}",
+        numbers = {
+            self.submit(
+                function, *(self.sent(value) if seen[id(value)] > 1 else value for value in call)
             ): number
             for number, call in calls.items()
         }
-        try:
-            for future in as_completed(list(waiting), loop=self._client.loop):
-                try:
-                    result, worker = future.result()
-                except distributed.KilledWorker:
-                    result = lost
-                else:
-                    self.workers.add(worker)
-                yield waiting.pop(future), result
-        finally:
-            self._client.cancel(list(waiting))
-
-
-def there(
-    wanted: Mapping[str, str], function: Callable[..., Any], *arguments: Any
-) -> tuple[Any, Worker]:
-    """A call in the process of a worker, on one of its threads, and which process that was."""
-    check_packages(wanted)
-    with ThreadpoolController().limit(limits=1), parallel_config("sequential"):
-        return function(*arguments), here()
+        for future in self.as_they_end(numbers):
+            try:
+                result = self.taken(future)
+            except distributed.KilledWorker:
+                result = lost
+            yield numbers.pop(future), result
 
 
 _HELPERS: ContextVar[Helpers | None] = ContextVar("helpers", default=None)

@@ -1,13 +1,12 @@
 """Whole fits on the workers of a cluster: one task each, for fits that do not come in parts.
 
 A fit whose rows all exchange mass cannot be cut, but several of them (those behind a consensus)
-are computed side by side, one on each worker. What they have in common is sent only once; the
-worker tells of every iteration and looks now and then whether it is to stop.
+are computed side by side, one on each thread of a worker. What they have in common is sent only
+once; the worker tells of every iteration and looks now and then whether it is to stop.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,13 +15,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from swiftcore.cluster.connection import Worker, packages
-from swiftcore.cluster.independent_parts import there
-from swiftcore.cluster.sent_once import SentOnce
+from swiftcore.cluster.connection import alive
+from swiftcore.cluster.crew import PAUSE, Crew
 from swiftcore.fit_job import FitJob
 from swiftcore.progress import FitProgress, ProgressCallback
-
-PAUSE = 0.2  # seconds between two looks at a fit, from either side
 
 
 @dataclass
@@ -56,26 +52,8 @@ def run_job(job: tuple[Any, ...], begin: Mapping[str, Any], topic: str) -> Any:
     return FitJob(*job).run(1, begin=begin, callback=_Reports(topic))
 
 
-class WholeFits:
-    """Sends fits to the workers of a cluster and waits for them; may be asked from threads.
-
-    Parameters
-    ----------
-    client : distributed.Client
-
-    Attributes
-    ----------
-    workers : set of (host, process id)
-        Who has computed.
-    """
-
-    def __init__(self, client: Any) -> None:
-        self._client, self._sent = client, SentOnce(client)
-        self.workers: set[Worker] = set()
-
-    @property
-    def n_workers(self) -> int:
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+class WholeFits(Crew):
+    """Sends fits to the workers of a cluster and waits for them."""
 
     def job(self, job: FitJob) -> FitJob:
         """The same fit, to be computed there."""
@@ -87,26 +65,21 @@ class WholeFits:
 
         dask: Any = distributed  # no types
         topic, said = f"swift-fit-{uuid4().hex}", _Said(callback)
-        asked = dask.Event(topic, client=self._client)
-        self._client.subscribe_topic(topic, said.hear)
-        made_of = (job.spec, self._sent(job.tensor), self._sent(job.costs), job.labels)
-        asked_for = (run_job, made_of, dict(begin), topic)
-        future = self._client.submit(there, packages(), *asked_for, key=topic)
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
+        asked = dask.Event(topic, client=self.client)
+        self.client.subscribe_topic(topic, said.hear)
+        made_of = (job.spec, self.sent(job.tensor), self.sent(job.costs), job.labels)
+        future = self.submit(run_job, made_of, dict(begin), topic, key=topic)
+
+        def meanwhile() -> None:
+            if said.tell():
+                asked.set()
+
         try:
-            while not done.wait(PAUSE):
-                if said.tell():
-                    asked.set()
-            model, worker = future.result()
-        except BaseException:
-            asked.set()  # a cancelled task would go on to its end
-            future.cancel()
-            raise
+            model = self.taken(self.wait(future, meanwhile))
         finally:
-            self._client.unsubscribe_topic(topic)
+            if alive(self.client):
+                self.client.unsubscribe_topic(topic)
         said.tell()
-        self.workers.add(worker)
         return model
 
 

@@ -90,10 +90,15 @@ def key_of(about: Mapping[str, Any], settings: Mapping[str, Any], arrays: Arrays
         **about,
         "settings": {name: settings[name] for name in settings if name not in NOT_IN_KEY},
         "algorithm": ALGORITHM_VERSION,
-        "processor": config.CPU_NAME or binding.get_host_cpu_name(),
+        "processor": processor(),
         "packages": {name: version(name) for name in PACKAGES},
     }
     return array_digest(json.dumps(everything, sort_keys=True, default=str), arrays)
+
+
+def processor() -> str:
+    """The kind of processor that loops are compiled for."""
+    return str(config.CPU_NAME or binding.get_host_cpu_name())
 
 
 class FitFile:

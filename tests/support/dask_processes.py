@@ -41,9 +41,9 @@ class Cluster:
         """Of the workers that live."""
         return {one.pid for one in self.workers if one.poll() is None}
 
-    def grow(self, to: int) -> None:
+    def grow(self, to: int, threads: int = 1) -> None:
         """Add workers until so many live, and wait for them."""
-        usual = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        usual = ("--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--nthreads", str(threads))
         for _ in range(to - len(self.pids)):
             command = ("dask_worker", self.address, *usual, *self._kind)
             self.workers.append(self._stack.enter_context(process(*command)))
@@ -71,11 +71,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster(workers: int, tls: tuple[str, ...] = ()) -> Iterator[Cluster]:
+def cluster(workers: int, tls: tuple[str, ...] = (), threads: int = 1) -> Iterator[Cluster]:
     """A scheduler with so many workers."""
     with ExitStack() as all_of_them:
         found = Cluster(all_of_them, tls)
-        found.grow(workers)
+        found.grow(workers, threads)
         yield found
 
 

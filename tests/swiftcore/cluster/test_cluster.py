@@ -22,7 +22,7 @@ from support.dask_processes import Cluster, certificates, cluster
 from swiftcore import ModelSpec, fit_dataset
 from swiftcore.cli import main
 from swiftcore.cluster import connection
-from swiftcore.cluster.connection import check_packages, packages
+from swiftcore.cluster.connection import check_equipment, equipment
 from swiftcore.cluster_fit import fit_on_cluster
 from swiftcore.data.dataset import Dataset
 from swiftcore.data.synthetic.ehr import generate_ehr
@@ -260,14 +260,22 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], growing
 def test_other_packages_are_refused(
     data: Dataset, growing: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine = packages()
-    check_packages(mine)
+    mine = equipment()
+    check_equipment(mine)
     with pytest.raises(InvalidSettings, match=r"numpy .* \(here 0\)"):
-        check_packages({**mine, "numpy": "0"})
+        check_equipment({**mine, "numpy": "0"})
     monkeypatch.setattr(connection, "COMPARED", ("numpy", "swift-phenotyping"))
     monkeypatch.setattr(connection, "version", lambda name: "0")
     with pytest.raises(InvalidSettings, match="runs other packages"):
         fit_on_cluster(data, PARTS, growing.address)
+
+
+def test_another_processor_is_refused(data: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")  # read here before, and by the worker now
+    with cluster(1) as found, pytest.raises(InvalidSettings, match=r"processor generic \(here"):
+        fit_on_cluster(data, PARTS, found.address)
+    with pytest.raises(InvalidSettings, match=r"algorithm .* \(here 0\)"):
+        check_equipment({**equipment(), "algorithm": "0"})
 
 
 def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:
