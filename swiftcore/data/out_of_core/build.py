@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,10 @@ from swiftcore.data.from_path.read_path import origin_of
 from swiftcore.data.from_path.sniff import KINDS, sniff
 from swiftcore.data.from_path.table_sources import table_files, tables_in
 from swiftcore.data.options import BuildOptions
+from swiftcore.data.out_of_core.cells import Draft, count_cells
 from swiftcore.data.out_of_core.choose_features import Kept, choose_features, kept_cells
 from swiftcore.data.out_of_core.count import (
-    Draft,
     Feature,
-    count_cells,
     count_features,
     has_distinct,
     n_rows,
@@ -41,6 +40,7 @@ from swiftcore.data.out_of_core.plan import (
 from swiftcore.data.out_of_core.table_head import read_head
 from swiftcore.data.reading.findings import Findings
 from swiftcore.data.reading.source import Budget, Source
+from swiftcore.data.shards.one_shard import Part
 from swiftcore.data.shards.writer import SHARD_ROWS, About, check_free, new_shards
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import InvalidData, refuse, where_list
@@ -91,7 +91,7 @@ def build_shards(
         files = [_parquet(plan, folder, findings) for plan in plans]
         with open_database(folder, files, memory) as database:
             plans = [dataclasses.replace(plan, number=k) for k, plan in enumerate(plans)]
-            build = _Build(database, options, findings, folder, rows_per_shard, say)
+            build = _Build(database, options, findings, folder, (rows_per_shard, memory), say)
             events, patients = build.told_apart(plans)
             return build.write(events, patients, path, out)
 
@@ -140,11 +140,12 @@ class _Build:
         options: BuildOptions,
         findings: Findings,
         folder: Path,
-        rows_per_shard: int,
+        sizes: tuple[int, int],
         say: Say,
     ) -> None:
         self.database, self.options, self.findings = database, options, findings
-        self.folder, self.step, self.say = folder, rows_per_shard, say
+        self.folder, self.say = folder, say
+        self.step, self.memory = sizes
         self.by_visit = options.join == "visit"
 
     def told_apart(self, plans: Sequence[TablePlan]) -> tuple[list[EventColumns], list[TablePlan]]:
@@ -228,11 +229,11 @@ class _Build:
             self.findings,
         )
         with new_shards(out, [mode for mode, _ in chosen]) as shards:
-            rows = []
-            for number, draft in enumerate(drafts, start=1):
-                self.say(f"Writing shard {number} of {len(drafts)}")
-                rows.append(self._add(shards, draft, people, kept))
-            left = np.concatenate(rows)
+            stays = np.zeros(n_people, dtype=bool)
+            for number, own in enumerate(by_shard := _by_shard(drafts), start=1):
+                self.say(f"Writing shard {number} of {len(by_shard)}")
+                shards.add_parts(self._part(draft, people, kept, stays) for draft in own)
+            left = np.flatnonzero(stays)
             self.findings.leave_out(
                 "rows without any remaining feature", int(people.sum()) - len(left), "patient"
             )
@@ -249,15 +250,15 @@ class _Build:
             store_events(self.database, one, feature, axis, self.by_visit)
             for axis, (one, feature) in enumerate(zip(events, features, strict=True), start=1)
         ]
-        n_modes = len(events) + 1
-        drafts: list[Draft] = []
-        for draft in count_cells(self.database, n_modes, n_people, self.step, self.folder):
-            drafts.append(draft)
-            done = draft.first_person + draft.n_people
-            self.say(f"Counted the cells of {done:,} of {n_people:,} patients")
+        sizes = [len(feature.mode) for feature in features]
         joined = np.zeros(n_people, dtype=bool)
-        for draft in drafts:
+        drafts: list[Draft] = []
+        for draft in count_cells(
+            self.database, sizes, n_people, self.step, self.memory, self.folder
+        ):
+            drafts.append(draft)
             joined[draft.read()[0][:, 0]] = True
+            self.say(f"Counted the cells of {draft.until:,} of {n_people:,} patients")
         if not joined.any():
             raise refuse(
                 "join-empty",
@@ -273,19 +274,24 @@ class _Build:
             )
         return drafts, joined
 
-    def _add(
-        self, shards: Any, draft: Draft, people: NDArray[np.bool_], kept: Kept
-    ) -> NDArray[np.int64]:
-        """Write one shard; returns who is in it."""
+    def _part(
+        self, draft: Draft, people: NDArray[np.bool_], kept: Kept, stays: NDArray[np.bool_]
+    ) -> Part:
+        """What of a draft goes into its shard; marks who is in it."""
         places, amounts = kept_cells(draft, people, kept)
-        rows, places[:, 0] = np.unique(places[:, 0], return_inverse=True)
-        for axis, stays in enumerate(kept, start=1):
-            places[:, axis] = (np.cumsum(stays) - 1)[places[:, axis]]
-        if len(rows):
-            ids = people_ids(self.database, draft.first_person, draft.first_person + draft.n_people)
-            names = [ids[row - draft.first_person] for row in rows]
-            shards.add(names, places, cell_values(amounts, self.options.values))
-        return rows
+        begins = np.diff(places[:, 0], prepend=-1) > 0
+        rows = places[begins, 0]
+        stays[rows] = True
+        places[:, 0] = np.cumsum(begins) - 1
+        for axis, features in enumerate(kept, start=1):
+            places[:, axis] = (np.cumsum(features) - 1)[places[:, axis]]
+        ids = people_ids(self.database, draft.first, draft.until)
+        names = [ids[row - draft.first] for row in rows]
+        return names, places, cell_values(amounts, self.options.values)
+
+
+def _by_shard(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    return [list(own) for _, own in groupby(drafts, key=lambda draft: draft.shard)]
 
 
 def _of_mode(feature: Feature, stays: NDArray[np.bool_]) -> tuple[Mode, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Count (row, feature, feature, ...) in DuckDB, some rows at a time, into drafts on the disk.
+"""Number people and features in DuckDB, and their events with them.
 
 Statements are put together of our own words, numbers, and names of columns and files that were
 quoted: `sql` takes nothing else.
@@ -7,9 +7,8 @@ quoted: `sql` takes nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ from swiftcore.errors import refuse
 from swiftcore.tensor import Mode
 
 MAX_FEATURES = 1_000_000
-EXACT = 2**53  # whole numbers beyond it are not all floats
 _FAULTS = {  # why a row is not used, in the words used for small tables
     NOBODY: "rows without a patient or row id",
     NOTHING: "rows without an entry in {}",
@@ -49,19 +47,6 @@ class Feature:
 
     mode: Mode
     codes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Draft:
-    """The cells of some people, on the disk: places (person, features) and amounts."""
-
-    first_person: int
-    n_people: int
-    places: Path
-    amounts: Path
-
-    def read(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        return np.load(self.places, mmap_mode="r"), np.load(self.amounts, mmap_mode="r")
 
 
 def n_rows(database: Database, number: int) -> int:
@@ -197,68 +182,6 @@ def store_events(
     )
     counted = sql("SELECT count(DISTINCT person) FROM events_{axis}", axis=axis)
     return int(database.run(counted)[0][0])
-
-
-def count_cells(
-    database: Database, n_modes: int, n_people: int, step: int, folder: Path
-) -> Iterator[Draft]:
-    """Join and count the events of some people at a time; every draft is sorted.
-
-    Raises
-    ------
-    InvalidData
-        When a count is beyond what a number can hold exactly.
-    """
-    statement = _cells(range(1, n_modes))
-    for number, first in enumerate(range(0, n_people, step)):
-        until = min(first + step, n_people)
-        batches = list(database.batches(statement, {"first": first, "until": until}))
-        columns = [
-            np.concatenate([batch.column(place).to_numpy() for batch in batches])
-            if batches
-            else np.zeros(0)
-            for place in range(n_modes + 1)
-        ]
-        places = np.column_stack(columns[:-1]).astype(np.int32)
-        order = np.lexsort(places.T[::-1])
-        places, amounts = places[order], columns[-1][order].astype(np.float64)
-        _check_exact(amounts)
-        draft = Draft(
-            first, until - first, folder / f"places_{number}.npy", folder / f"amounts_{number}.npy"
-        )
-        np.save(draft.places, places)
-        np.save(draft.amounts, amounts)
-        yield draft
-
-
-def _cells(axes: range) -> Sql:
-    """The cells of some people: what they have on the same visit, counted."""
-    first, *others = (
-        sql(
-            "(SELECT person, visit, f AS f{axis}, sum(amount) AS n{axis} FROM events_{axis} "
-            "WHERE person >= $first AND person < $until GROUP BY ALL) AS t{axis}",
-            axis=axis,
-        )
-        for axis in axes
-    )
-    tables = [first, *(sql("JOIN {part} USING (person, visit)", part=part) for part in others)]
-    return sql(
-        "SELECT person, {features}, sum({product})::DOUBLE AS amount FROM {tables} GROUP BY ALL",
-        features=joined(", ", (sql("f{axis}", axis=axis) for axis in axes)),
-        product=joined(" * ", (sql("n{axis}", axis=axis) for axis in axes)),
-        tables=joined(" ", tables),
-    )
-
-
-def _check_exact(amounts: NDArray[np.float64]) -> None:
-    if amounts.max(initial=0) >= EXACT:
-        raise refuse(
-            "value-sum",
-            "Values at one cell add up beyond what is counted exactly",
-            "all modes",
-            f"{amounts.max():.3g}",
-            "Divide all values by a common unit, or build a .npz.",
-        )
 
 
 def outcome_texts(database: Database, number: int, text: Sql, most: int) -> dict[str, int]:

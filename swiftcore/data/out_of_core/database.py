@@ -17,9 +17,9 @@ from typing import Any
 from swiftcore.data.sql import Sql, checked_sql, text_literal
 from swiftcore.errors import InvalidData, InvalidSettings, refuse
 
-# Of the memory asked for; the rest is Python, the shard in hand, and what DuckDB takes beyond.
-DATABASE_SHARE = 0.5
-MIN_MEMORY = 400 * 10**6
+BASE_MEMORY = 200 * 10**6  # of the program itself: Python, numpy, DuckDB and Arrow, once loaded
+DATABASE_SHARE = 0.5  # of the rest; what is left is the draft in hand, and what DuckDB takes beyond
+MIN_MEMORY = 2 * BASE_MEMORY
 _INSTALL = 'Install it: pip install "swift-phenotyping[databases]"'
 
 
@@ -63,7 +63,7 @@ def open_database(folder: Path, files: Sequence[Path], memory: int) -> Iterator[
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "preserve_insertion_order": "false",
-        "memory_limit": f"{int(memory * DATABASE_SHARE) // 10**6}MB",
+        "memory_limit": f"{int((memory - BASE_MEMORY) * DATABASE_SHARE) // 10**6}MB",
         "temp_directory": str(folder / "spilled"),
     }
     connection = duckdb.connect(str(folder / "count.duckdb"), config=settings)
@@ -95,7 +95,7 @@ class Database:
             return answer
 
     def batches(self, statement: Sql, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """The answer as Arrow batches, one at a time and in no order."""
+        """The answer as Arrow batches, one at a time; in order only if it is sorted."""
         with self._in_words():
             words = checked_sql(statement)
             reader = self._stoppable(

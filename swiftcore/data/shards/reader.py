@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from swiftcore.data.shards.manifest import (
     read_manifest,
     side_path,
 )
-from swiftcore.data.shards.row_block import RowBlock, read_block
+from swiftcore.data.shards.row_block import RowBlock, check_starts, read_block
 from swiftcore.data.summary import DatasetSummary
 from swiftcore.errors import SwiftError, refuse
 from swiftcore.runtime.memory import not_enough_memory, usable_memory
@@ -97,11 +98,20 @@ class ShardedDataset:
         labels = tuple(label for block in blocks for label in block.tensor.modes[0].labels)
         return Mode(self.manifest.row_name, labels), *self.manifest.features
 
-    def row_blocks(self) -> Iterator[RowBlock]:
-        """All shards in order, one at a time: never more than one is held here."""
+    def row_blocks(self, most_entries: int = 0) -> Iterator[RowBlock]:
+        """All shards in order, one at a time: never more than one is held here.
+
+        Parameters
+        ----------
+        most_entries : int
+            Cut larger shards into runs of rows with so many entries at most, if no row alone has
+            more; 0 cuts none.
+        """
         first = 0
         for number, shard in enumerate(self.manifest.shards):
-            yield self._block(number, first)
+            cut = 0 < most_entries < shard.entries
+            for begin, end in self._runs(number, most_entries) if cut else [(0, shard.rows)]:
+                yield self._block(number, first, begin, end)
             first += shard.rows
 
     def check(self) -> None:
@@ -189,18 +199,39 @@ class ShardedDataset:
             outside=OutsideKnowledge(_codes(about)),
         )
 
-    def _block(self, number: int, first_row: int) -> RowBlock:
-        try:
+    def _runs(self, number: int, most_entries: int) -> Iterator[tuple[int, int]]:
+        """Rows of a shard that are read together: at least one, else no more entries than asked."""
+        shard = self.manifest.shards[number]
+        with self._damage_in_words(number):
+            starts = np.array(self._array(number, "starts"))
+            check_starts(starts, shard.rows, shard.entries)
+        begin = 0
+        while begin < shard.rows:
+            fits = int(np.searchsorted(starts, starts[begin] + most_entries, side="right")) - 1
+            yield begin, max(fits, begin + 1)
+            begin = max(fits, begin + 1)
+
+    def _block(
+        self, number: int, first_row: int, begin: int = 0, end: int | None = None
+    ) -> RowBlock:
+        """The rows of a shard from one to another; ``first_row`` is its own first."""
+        with self._damage_in_words(number):
             arrays = {name: self._array(number, name) for name in self.manifest.kinds_of_arrays()}
-            block = read_block(arrays, self.manifest, number, first_row)
+            end = self.manifest.shards[number].rows if end is None else end
+            block = read_block(arrays, self.manifest, number, first_row, (begin, end))
+        self._sound.add(number)
+        return block
+
+    @contextmanager
+    def _damage_in_words(self, number: int) -> Iterator[None]:
+        try:
+            yield
         except _DAMAGE as error:
             if isinstance(error, SwiftError):
                 raise
             raise foreign(
                 f"{self.folder.name}, shard {number}", f"{error or 'an error'}"[:200]
             ) from error
-        self._sound.add(number)
-        return block
 
     def _array(self, number: int, name: str) -> NDArray[Any]:
         """An array of a shard, mapped; its bytes are checked the first time."""

@@ -1,13 +1,11 @@
-"""Write a data set shard by shard: never more than one in memory, whole or not at all."""
+"""Write a data set shard by shard, each in parts if it is large; whole or not at all."""
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,18 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swiftcore.data.reading.findings import Findings
+from swiftcore.data.shards.array_files import write_array
 from swiftcore.data.shards.manifest import (
     ENDING,
     MANIFEST,
-    VALUE_TYPES,
-    WHOLE_TYPES,
     Manifest,
     Shard,
-    StoredFile,
     array_path,
     index_type,
     manifest_bytes,
 )
+from swiftcore.data.shards.one_shard import OneShard, Part
 from swiftcore.data.shards.reader import is_sharded, open_shards
 from swiftcore.data.summary import DatasetSummary, summary_of
 from swiftcore.data.tally import Tally
@@ -36,6 +33,7 @@ from swiftcore.errors import InvalidSettings, refuse
 from swiftcore.runtime.atomic_file import sync_folder, write_atomic
 from swiftcore.tensor import Mode
 
+PART_ENTRIES = 1 << 18  # of a shard that are looked at together: some 40 MB
 SHARD_ROWS = 20_000  # entries of so many patients take some 20 MB once they are read
 
 
@@ -117,20 +115,25 @@ class ShardWriter:
         places : ndarray, (entries, modes)
             Rows count from 0 in every shard.
         """
-        number = len(self._shards)
-        (self._draft / array_path(number, "")).parent.mkdir()
-        starts = np.searchsorted(places[:, 0], np.arange(len(row_ids) + 1)).astype("<i8")
-        encoded = [one.encode("utf-8", "surrogatepass") for one in row_ids]
-        arrays: dict[str, NDArray[Any]] = {
-            "starts": starts,
-            "values": values.astype(_value_type(values)),
-            "row_ids": np.frombuffer(b"".join(encoded), "u1"),
-            "row_ids_ends": np.cumsum([len(one) for one in encoded]).astype("<i8"),
-        }
-        for axis, mode in enumerate(self._features, start=1):
-            arrays[f"feature_{axis}"] = places[:, axis].astype(index_type(len(mode)))
-        files = {name: self._write(number, name, array) for name, array in arrays.items()}
-        self._shards.append(Shard(len(row_ids), len(values), files))
+        self.add_parts([(row_ids, places, values)])
+
+    def add_parts(self, parts: Iterable[Part]) -> None:
+        """One shard that is too large for memory, some of its rows at a time; none if it has none.
+
+        The bytes are those of a shard in one part.
+
+        Parameters
+        ----------
+        parts : iterable of Part
+            What :meth:`add` takes; rows count from 0 in every part.
+        """
+        with tempfile.TemporaryDirectory(dir=self._draft) as waiting:
+            shard = OneShard(Path(waiting), self._features)
+            for part in parts:
+                shard.add(part)
+            if shard.rows:
+                folder = (self._draft / array_path(len(self._shards), "")).parent
+                self._shards.append(shard.write(folder))
 
     def finish(self, about: About, outcome: NDArray[Any] | None) -> tuple[DatasetSummary, str]:
         """Add the outcome of all rows, describe and seal the data set, give it its name.
@@ -159,7 +162,7 @@ class ShardWriter:
         )
         (self._draft / MANIFEST).write_bytes(manifest_bytes(manifest))
         tally = Tally([len(mode) for mode in self._features])
-        for block in open_shards(self._draft).row_blocks():  # as anybody reads it
+        for block in open_shards(self._draft).row_blocks(PART_ENTRIES):  # as anybody reads it
             tally.add(block.tensor, block.outcome)
         modes = (Mode(about.row_name, ()), *self._features)
         summary = summary_of(tally, modes, manifest.outcome_name, about.findings)
@@ -174,28 +177,19 @@ class ShardWriter:
         if outcome is None:
             return "", ()
         if outcome.dtype == bool:
-            self._write_outcome(outcome.astype("|b1"))
+            self._write_outcome(outcome, "|b1")
             return "bool", ()
         names, numbers = np.unique(outcome, return_inverse=True)
-        self._write_outcome(numbers.astype(index_type(len(names))))
+        self._write_outcome(numbers, index_type(len(names)))
         return "text", tuple(str(one) for one in names)
 
-    def _write_outcome(self, outcome: NDArray[Any]) -> None:
+    def _write_outcome(self, outcome: NDArray[Any], kind: str) -> None:
         first = 0
         for number, shard in enumerate(self._shards):
-            file = self._write(number, "outcome", outcome[first : first + shard.rows])
+            path = self._draft / array_path(number, "outcome")
+            file = write_array(path, kind, outcome[first : first + shard.rows])
             self._shards[number] = replace(shard, arrays={**shard.arrays, "outcome": file})
             first += shard.rows
-
-    def _write(self, number: int, name: str, array: NDArray[Any]) -> StoredFile:
-        content = io.BytesIO()
-        np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
-        data = content.getbuffer()
-        with (self._draft / array_path(number, name)).open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        return StoredFile(len(data), hashlib.sha256(data).hexdigest())
 
     def _give_name(self) -> None:
         """The draft becomes the data set; an older one goes."""
@@ -213,14 +207,6 @@ def _mask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
-
-
-def _value_type(values: NDArray[np.float64]) -> str:
-    """The smallest type that holds the values as they are."""
-    if len(values) and (values == np.floor(values)).all():
-        fitting = (kind for kind in WHOLE_TYPES if values.max() <= np.iinfo(kind).max)
-        return next(fitting, VALUE_TYPES[-1])
-    return VALUE_TYPES[-1]
 
 
 def _codes(mode: Mode, codes: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
