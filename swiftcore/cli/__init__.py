@@ -13,6 +13,21 @@ from swiftcore.cli.data_argument import screen
 from swiftcore.cli.extras import check_dashboard
 from swiftcore.errors import SwiftError
 
+# Which file has which commands: only that of the one asked for is loaded, so that reading tables
+# neither waits for the compiler nor holds its memory.
+MODULES = {
+    "fit": ("fit",),
+    "refit": ("refit",),
+    "project": ("project",),
+    "define": ("define", "match"),
+    "experiments": ("evaluate", "noise", "ablate", "stability", "ranks"),
+    "tune": ("tune",),
+    "data_commands": ("data",),
+    "open_run": ("open",),
+    "backups": ("backup", "restore"),
+}
+ALL = frozenset(name for names in MODULES.values() for name in names)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 2 with the reasons on the screen, or 130 after Ctrl-C."""
@@ -20,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] == ["dashboard"]:
         return _dashboard(words[1:])
     try:
-        chosen = _parser().parse_args(words)
+        chosen = _parser(next(iter(words), "")).parse_args(words)
         return int(chosen.run(chosen))
     except SwiftError as error:
         _show_problems(error)
@@ -35,34 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str) -> argparse.ArgumentParser:
+    """With the one command that is asked for; with all of them if there is none of that name."""
     parser = argparse.ArgumentParser(
         prog="swift", description="Find phenotypes or topics in sparse nonnegative tensors."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    # late: the dashboard, which has a parser of its own, need not wait for the compiler
-    fit, refit, project, define, experiments, tune, data, open_run, backups = (
-        import_module(f"swiftcore.cli.{name}")
-        for name in (
-            *("fit", "refit", "project", "define", "experiments"),
-            *("tune", "data_commands", "open_run", "backups"),
-        )
-    )
-    fit.add_fit(commands.add_parser("fit", help="factorize a data set and describe its phenotypes"))
-    refit.add_refit(commands)
-    project.add_project(
-        commands.add_parser("project", help="describe new rows by the phenotypes of a model")
-    )
-    define.add_define(commands.add_parser("define", help="a phenotype as a rule for other systems"))
-    define.add_match(commands.add_parser("match", help="the rows that a definition finds"))
-    experiments.add_experiments(commands)
-    tune.add_tune(commands.add_parser("tune", help="choose the settings of a model for me"))
-    data.add_data_commands(
-        commands.add_parser("data", help="look at or build data sets from files")
-    )
+    for module, names in MODULES.items():
+        if asked in names or asked not in ALL:
+            import_module(f"swiftcore.cli.{module}").add_commands(commands)
     commands.add_parser("dashboard", help="explore and judge phenotypes in the browser")
-    open_run.add_open(commands)
-    backups.add_backups(commands)
     return parser
 
 

@@ -22,7 +22,7 @@ RESTORE = (
 )
 
 
-def add_backups(commands: Any) -> None:
+def add_commands(commands: Any) -> None:
     """Both commands, each with a file and the data folder."""
     backup = commands.add_parser(
         "backup", help="all that the dashboard keeps, as one file", description=BACKUP

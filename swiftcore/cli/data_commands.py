@@ -7,6 +7,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 
@@ -32,8 +33,9 @@ from swiftcore.runtime.byte_size import byte_size
 USUAL_MEMORY = "2GB"
 
 
-def add_data_commands(parser: argparse.ArgumentParser) -> None:
+def add_commands(commands: Any) -> None:
     """What can be done with files before any fit."""
+    parser = commands.add_parser("data", help="look at or build data sets from files")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     inspect = actions.add_parser("inspect", help="what a file or folder is, and its problems")
     build = actions.add_parser("build", help="build a data set and save it as a bundle")

@@ -38,7 +38,13 @@ DEFINITION, CODES, SQL, ATLAS = "definition.json", "codes.csv", "cohort.sql", "a
 CARRIERS = "carriers.csv"
 
 
-def add_define(parser: argparse.ArgumentParser) -> None:
+def add_commands(commands: Any) -> None:
+    """A definition of a phenotype, and the rows that one finds."""
+    _add_define(commands.add_parser("define", help="a phenotype as a rule for other systems"))
+    _add_match(commands.add_parser("match", help="the rows that a definition finds"))
+
+
+def _add_define(parser: argparse.ArgumentParser) -> None:
     """The phenotype, the rule, and what is written of it."""
     add_result(parser)
     parser.add_argument("phenotype", metavar="PHENOTYPE", help="its id, such as P03")
@@ -67,7 +73,7 @@ def add_define(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_define)
 
 
-def add_match(parser: argparse.ArgumentParser) -> None:
+def _add_match(parser: argparse.ArgumentParser) -> None:
     """A definition and data."""
     parser.add_argument("definition", type=Path, help=f"{DEFINITION} or {ATLAS} of swift define")
     add_data(parser)

@@ -56,7 +56,7 @@ QUICK = {
 }
 
 
-def add_experiments(commands: Any) -> None:
+def add_commands(commands: Any) -> None:
     """One command per experiment, with the same options."""
     for name, (kind, words) in COMMANDS.items():
         parser = commands.add_parser(name, help=words)

@@ -51,8 +51,9 @@ WAYS_ON = {
 SHOWN = 0.005  # weaker features are left out of the table on the screen
 
 
-def add_fit(parser: argparse.ArgumentParser) -> None:
+def add_commands(commands: Any) -> None:
     """The data, the settings of the model, and what is shown of it."""
+    parser = commands.add_parser("fit", help="factorize a data set and describe its phenotypes")
     add_data(parser)
     add_spec(parser)
     add_means(parser)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNFINISHED = "runs"  # the page for whatever has no result yet
 
 
-def add_open(commands: Any) -> None:
+def add_commands(commands: Any) -> None:
     """Which result, and where it is."""
     parser = commands.add_parser(
         "open",

@@ -30,8 +30,10 @@ from swiftcore.tensor import SparseTensor
 SCHEMA = 1  # of projection.json: raise it when a field changes its meaning
 
 
-def add_project(parser: argparse.ArgumentParser) -> None:
+def add_commands(commands: Any) -> None:
     """A model, new data, and a folder for their memberships."""
+    words = "describe new rows by the phenotypes of a model"
+    parser = commands.add_parser("project", help=words)
     add_result(parser, "MODEL")
     parser.add_argument("data", help="new rows: a file or folder as the model was fitted to")
     add_set(parser)

@@ -45,7 +45,7 @@ _WORDS = {
 }
 
 
-def add_refit(commands: Any) -> None:
+def add_commands(commands: Any) -> None:
     """The result, its data, and the changes."""
     words = "merge, split, drop, pin and seed, then fit again"
     parser = commands.add_parser("refit", help=words, description=ABOUT)

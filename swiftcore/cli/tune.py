@@ -36,8 +36,9 @@ UNITS = {"s": 1 / 60, "m": 1.0, "h": 60.0, "": 1.0}  # in minutes
 SHOWN = ("rank", "setting", "folds", "loss", "behind", "stability", "state")
 
 
-def add_tune(parser: argparse.ArgumentParser) -> None:
+def add_commands(commands: Any) -> None:
     """The data, the time, and among what is chosen."""
+    parser = commands.add_parser("tune", help="choose the settings of a model for me")
     add_data(parser)
     parser.add_argument(
         "--budget",

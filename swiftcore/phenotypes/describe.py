@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -127,20 +127,15 @@ def describe_phenotypes(
     if not alive:
         return Phenotypes()
     shares, listed = row_shares(factors), [_Listed.of(factor, mass) for factor in factors[1:]]
-    labelled = list(zip(listed, modes[1:], strict=True))
-    named = {
-        component: [one.items(component, mode.labels, CANDIDATES) for one, mode in labelled]
-        for component in alive
-    }
     if frequencies is None and tensor is not None:
         frequencies = row_frequencies(tensor)
-    by_id = {component_id(component, rank): items for component, items in named.items()}
-    names = working_names(by_id, frequencies)
+    ids = {component: component_id(component, rank) for component in alive}
+    names = _names(ids, listed, modes[1:], frequencies)
     found = [
         Phenotype(
-            identifier=component_id(component, rank),
+            identifier=ids[component],
             component=component,
-            name=names[component_id(component, rank)],
+            name=names[ids[component]],
             share=float(mass[component] / mass.sum()),
             items={
                 unique_mode_name(modes, axis): _with_spread(
@@ -155,6 +150,21 @@ def describe_phenotypes(
         for component in alive
     ]
     return Phenotypes(sorted(found, key=lambda phenotype: (-phenotype.share, phenotype.component)))
+
+
+def _names(
+    ids: Mapping[int, str],
+    listed: Sequence[_Listed],
+    modes: Sequence[Mode],
+    frequencies: Frequencies | None,
+) -> dict[str, str]:
+    """A working name for every id."""
+    labelled = list(zip(listed, modes, strict=True))
+    candidates = {
+        name: [one.items(component, mode.labels, CANDIDATES) for one, mode in labelled]
+        for component, name in ids.items()
+    }
+    return working_names(candidates, frequencies)
 
 
 def _check_choices(top: int, frequency_weight: float) -> None:

@@ -16,7 +16,6 @@ from swiftcore.data.from_path.read_path import origin_of
 from swiftcore.data.from_path.sniff import KINDS, sniff
 from swiftcore.data.from_path.table_sources import table_files, tables_in
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.out_of_core.cells import Draft, count_cells
 from swiftcore.data.out_of_core.choose_features import Kept, choose_features, kept_cells
 from swiftcore.data.out_of_core.count import (
     Feature,
@@ -29,6 +28,7 @@ from swiftcore.data.out_of_core.count import (
 )
 from swiftcore.data.out_of_core.csv_to_parquet import write_as_parquet
 from swiftcore.data.out_of_core.database import Database, open_database, private_folder
+from swiftcore.data.out_of_core.drafts import Draft, count_cells
 from swiftcore.data.out_of_core.outcome import find_outcome
 from swiftcore.data.out_of_core.plan import (
     EventColumns,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from swiftcore.data.building.build_tensor import support_of
 from swiftcore.data.options import BuildOptions
-from swiftcore.data.out_of_core.cells import Draft
+from swiftcore.data.out_of_core.drafts import Draft
 from swiftcore.data.reading.findings import Findings
 from swiftcore.tensor import Mode
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swiftcore.cli import fit, main
+from swiftcore.cli import ALL, MODULES, fit, main
+from swiftcore.data.samples import sample_folder
 from swiftcore.model_file import load_model
 from swiftcore.progress import FitProgress
 
@@ -104,6 +105,29 @@ def test_all_wrong_settings_are_named_at_once(
     said = capsys.readouterr().err
     assert code == 2
     assert "setting-rank" in said and "setting-sharpness" in said and "Traceback" not in said
+
+
+def test_reading_tables_loads_no_compiler() -> None:
+    program = (
+        "import sys; from swiftcore.cli import main; code = main(sys.argv[1:]); "
+        "sys.exit(code or ' '.join({'numba', 'sklearn'} & set(sys.modules)) or 0)"
+    )
+    words = ["data", "inspect", str(sample_folder("heart_failure"))]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_command_is_listed_and_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = re.findall(r"^    (\w+)(?:  |$)", capsys.readouterr().out, re.MULTILINE)
+    assert set(listed) == {*ALL, "dashboard"}
+    assert sum(map(len, MODULES.values())) == len(ALL)
+    for name in ALL:
+        with pytest.raises(SystemExit) as left:
+            main([name, "--help"])
+        assert left.value.code == 0
+        assert f"usage: swift {name}" in capsys.readouterr().out
 
 
 def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
