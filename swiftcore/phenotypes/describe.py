@@ -115,8 +115,7 @@ def describe_phenotypes(
     tensor : SparseTensor, optional
         The data, for names that do without what most rows have.
     frequencies : sequence of ndarray, optional
-        What these names need of the data, where nobody has them whole: for each feature mode, the
-        share of the rows that have each feature.
+        What these names need of data that nobody has whole: the share of rows with each feature.
     agreement : Agreement, optional
         Of the fits behind a consensus.
     """
@@ -127,10 +126,9 @@ def describe_phenotypes(
     if not alive:
         return Phenotypes()
     shares, listed = row_shares(factors), [_Listed.of(factor, mass) for factor in factors[1:]]
-    if frequencies is None and tensor is not None:
-        frequencies = row_frequencies(tensor)
     ids = {component: component_id(component, rank) for component in alive}
-    names = _names(ids, listed, modes[1:], frequencies)
+    known = frequencies or (None if tensor is None else row_frequencies(tensor))
+    names = _names(ids, listed, modes[1:], known)
     found = [
         Phenotype(
             identifier=ids[component],
