@@ -270,9 +270,8 @@ def _show(phenotypes: Sequence[Phenotype], fitted: FittedModel) -> None:
     modes = list(phenotypes[0].items) if phenotypes else []
     method = factorization(fitted.spec.method)
     table = Table(title=f"{method.title}, rank {fitted.spec.rank}", show_lines=True)
-    fits = ["fits"] if fitted.agreement is not None else []
-    for heading in ("id", "name", "share", f"{fitted.modes[0].name} rows", *fits, *modes):
-        table.add_column(heading, justify="right" if heading == "share" else "left")
+    for heading in ("phenotype", *modes):
+        table.add_column(heading)
     shown = "{:+5.0%} {}" if method.signed else "{:4.0%} {}"
     for phenotype in phenotypes:
         cells = [
@@ -281,12 +280,10 @@ def _show(phenotypes: Sequence[Phenotype], fitted: FittedModel) -> None:
             )
             for items in phenotype.items.values()
         ]
-        table.add_row(
-            phenotype.identifier,
-            escape(phenotype.name),
-            f"{phenotype.share:.1%}",
-            str(len(phenotype.rows)),
-            *(["{} of {}".format(*phenotype.found_in)] if phenotype.found_in else []),
-            *(escape(cell) for cell in cells),
-        )
+        about = [
+            f"{phenotype.identifier} {phenotype.name}",
+            f"{phenotype.share:.1%} of all, {len(phenotype.rows):,} {fitted.modes[0].name} rows",
+            *(["in {} of {} fits".format(*phenotype.found_in)] if phenotype.found_in else []),
+        ]
+        table.add_row(*(escape(cell) for cell in ("\n".join(about), *cells)))
     Console().print(table)
