@@ -70,6 +70,8 @@ evidence: $(READY) chromium  # the paper's tables on public data; goes on where 
 	$(BIN)/python -m benchmarks.consensus eicu
 	$(BIN)/python -m benchmarks.convergence
 	$(BIN)/python -m benchmarks.outside_costs
+	$(BIN)/python -m benchmarks.tuned eicu --ranks 20 --minutes 3
+	$(BIN)/python -m benchmarks.tuned bbc_fresh --data-sets 1 --ranks 20 --minutes 3
 	$(BIN)/python -m benchmarks.phenotypes bbc_fresh --rank 10
 	$(BIN)/python -m benchmarks.phenotypes eicu --rank 10
 	$(BIN)/python -m benchmarks.figures
