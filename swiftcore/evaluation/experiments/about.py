@@ -125,9 +125,17 @@ def _setting_notes(scored: Scored) -> list[str]:
         method.spec(**{k: v for k, v in json.loads(one).items() if k in SETTINGS}).difference()
         for one in mine["setting"]
     )
-    words, times = found.most_common(1)[0]
     return [
         f"{method.title} stands for the settings that the validation rows chose in each fold; "
-        f"most often ({times} of {len(mine)} times) {words or 'the usual ones'}"
-        f"{', in place of the usual ones' if words else ''}."
+        f"{_most_often(found)}."
     ]
+
+
+def _most_often(found: Counter[str]) -> str:
+    """Which settings were chosen most often; they are told by what is not the usual one."""
+    times = found.total()
+    words, most = found.most_common(1)[0]
+    if most == 1 < times:
+        return f"different ones each of {times} times"
+    instead = f"{words}, in place of the usual ones" if words else "the usual ones"
+    return f"most often ({most} of {times} times) {instead}"

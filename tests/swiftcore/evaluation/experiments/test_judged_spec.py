@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from swiftcore.data.dataset import Dataset
 from swiftcore.errors import InvalidSettings
 from swiftcore.evaluation.experiments import trial
+from swiftcore.evaluation.experiments.about import _most_often
 from swiftcore.evaluation.experiments.result import Experiment
 from swiftcore.evaluation.experiments.run import run_experiment
 from swiftcore.evaluation.experiments.settings import ExperimentSettings
@@ -155,3 +157,18 @@ def test_subsets_and_small_classes_go_through_an_experiment(corpus: Dataset) -> 
     assert "2 rows of classes with fewer than 3 rows were left out: rare (2)" in notes
     assert "2 random subsets of 30 rows" in notes
     Experiment.from_json(found.to_json())
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        (["a", "a", ""], "most often (2 of 3 times) a, in place of the usual ones"),
+        (["", "", "a"], "most often (2 of 3 times) the usual ones"),
+        (["a", "b", ""], "different ones each of 3 times"),
+        (["a"], "most often (1 of 1 times) a, in place of the usual ones"),
+    ],
+)
+def test_what_was_chosen_most_often_is_told_only_if_something_was(
+    chosen: list[str], told: str
+) -> None:
+    assert _most_often(Counter(chosen)) == told
