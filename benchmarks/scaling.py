@@ -3,7 +3,7 @@
     python -m benchmarks.scaling [--quick] [--minutes 5]
 
 Every method on one core and on the same synthetic records (rows x 100 x 100); rows are related as
-in a fit that says nothing of it: SWIFT compares every two, beyond 4,000 those of a neighbourhood.
+in a usual fit: SWIFT compares every two, beyond 4,000 those of a neighbourhood.
 A case that is expected to overrun the time left is skipped and said so: the direct method is slow
 by design.
 Only ratios of times of the same run mean anything.

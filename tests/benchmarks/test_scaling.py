@@ -34,7 +34,7 @@ def test_every_method_is_drawn_under_its_name(tmp_path: Path) -> None:
         assert f"<!-- {name}" in drawn
 
 
-def test_a_case_is_measured_with_the_row_relation_of_its_size() -> None:
+def test_every_method_is_measured() -> None:
     clock = scaling.Clock(1.0)
     for key in scaling.METHODS:
         found = scaling.measured(key, 40, 2, clock)

@@ -132,7 +132,7 @@ def _setting_notes(scored: Scored) -> list[str]:
 
 
 def _most_often(found: Counter[str]) -> str:
-    """Which settings were chosen most often; they are told by what is not the usual one."""
+    """Which settings were chosen most often, named by how they differ from the usual ones."""
     times = found.total()
     words, most = found.most_common(1)[0]
     if most == 1 < times:
